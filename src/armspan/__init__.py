@@ -1,0 +1,51 @@
+"""armspan: linear contextual bandits for people who need to know how much exploration their traffic really costs."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from armspan import environments, theory
+    from armspan.errors import ArmspanError
+    from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
+    from armspan.simulation import Result, concatenate, load_result, simulate
+
+__all__ = [
+    "ArmspanError",
+    "ContextUCB",
+    "Greedy",
+    "LinUCB",
+    "LinUCBd",
+    "Result",
+    "concatenate",
+    "environments",
+    "load_result",
+    "simulate",
+    "theory",
+]
+
+_HOME = {
+    "ArmspanError": "errors",
+    "ContextUCB": "policies",
+    "Greedy": "policies",
+    "LinUCB": "policies",
+    "LinUCBd": "policies",
+    "Result": "simulation",
+    "concatenate": "simulation",
+    "load_result": "simulation",
+    "simulate": "simulation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a room when it is first asked for, so that `import armspan` takes no time (numba does)."""
+    if name in _HOME:
+        return getattr(import_module(f"armspan.{_HOME[name]}"), name)
+    if name in __all__:
+        return import_module(f"armspan.{name}")
+    raise AttributeError(f"module 'armspan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,84 @@
+"""Checks at the border: each returns the value in its normal form or raises one sentence. Inside, nothing is checked."""
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.errors import InvalidParameter
+
+
+def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
+    """A read-only, C-contiguous float64 copy with finite entries.
+
+    shape : integers are required sizes; strings name a free size and must agree with each other, e.g. ("K", "n", "d").
+    """
+    wanted = "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
+    try:
+        result = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_short(value)}") from None
+    fits = result.ndim == len(shape) and result.size > 0
+    fits = fits and all(want == have for want, have in zip(shape, result.shape, strict=True) if isinstance(want, int))
+    if not fits:
+        raise InvalidParameter(f"{name} must have shape {wanted}, got shape {result.shape}")
+    if not np.isfinite(result).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+        raise InvalidParameter(f"{name} must be finite, got {result[where]} at {list(where)}")
+    result.flags.writeable = False
+    return result
+
+
+def real(name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf) -> float:
+    """A finite float in the stated domain."""
+    domain = f"> {above:g}" if above > -math.inf else f">= {at_least:g}" if at_least > -math.inf else "a finite number"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, bool | str) or not math.isfinite(number) or number <= above or number < at_least:
+        raise InvalidParameter(f"{name} must be {domain}, got {_short(value)}")
+    return number
+
+
+def whole(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """An int in the stated domain; True and 2.0 are not ints."""
+    domain = f"an integer >= {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = at_least - 1
+    if isinstance(value, bool) or number < at_least or (at_most is not None and number > at_most):
+        raise InvalidParameter(f"{name} must be {domain}, got {_short(value)}")
+    return number
+
+
+def distribution(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
+    """Non-negative numbers whose last axis sums to 1 (to 1e-9), then normalised exactly."""
+    result = array(name, value, shape=shape)
+    if (result < 0).any():
+        where = tuple(int(i) for i in np.argwhere(result < 0)[0])
+        raise InvalidParameter(f"{name} must be >= 0, got {result[where]:g} at {list(where)}")
+    totals = result.sum(axis=-1, keepdims=True)
+    if (abs(totals - 1) > 1e-9).any():
+        row = int(np.argmax(abs(totals - 1).ravel()))
+        which = "" if result.ndim == 1 else f" in row {row}"
+        raise InvalidParameter(f"{name} must sum to 1{which}, got {totals.ravel()[row]:.12g}")
+    result = result / totals
+    result.flags.writeable = False
+    return result
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """One of the allowed words."""
+    if value not in allowed:
+        raise InvalidParameter(f"{name} must be one of {', '.join(allowed)}, got {_short(value)}")
+    return str(value)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

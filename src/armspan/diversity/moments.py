@@ -1,0 +1,27 @@
+"""Second moments of an arm's features over the contexts in which it is best (Assumption 1.5)."""
+
+import numpy as np
+
+from armspan._typing import FloatArray
+
+
+def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Per arm, P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]); the second is 0 for an arm that is never best.
+
+    x : (n, K, d) features. means : (n, K) mean rewards. weights : (n,) probabilities of the contexts.
+    A context in which two arms tie for best belongs to no arm, as in the paper's definition of C_a.
+    """
+    ordered = np.sort(means, axis=1)
+    unique = ordered[:, -1] > ordered[:, -2]
+    best = np.argmax(means, axis=1)
+    K, d = x.shape[1:]
+    p, smallest = np.zeros(K), np.zeros(K)
+    for a in range(K):
+        mine = unique & (best == a)
+        p[a] = weights[mine].sum()
+        if p[a] > 0:
+            moment = np.einsum("ni,nj,n->ij", x[mine, a], x[mine, a], weights[mine]) / p[a]
+            eigenvalues = np.linalg.eigvalsh(moment)
+            rounding = d * np.finfo(np.float64).eps * eigenvalues[-1]
+            smallest[a] = eigenvalues[0] if eigenvalues[0] > rounding else 0.0
+    return p, smallest

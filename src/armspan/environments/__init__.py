@@ -1,0 +1,35 @@
+"""Environments: K arms, d features, a context process and noise, with a known truth. One file a context process."""
+
+from typing import Any
+
+from armspan.environments.assumptions import Assumption, Assumptions
+from armspan.environments.base import Environment
+from armspan.environments.box import BoxContexts
+from armspan.environments.custom import CustomEnvironment
+from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
+from armspan.environments.finite import FiniteContexts
+from armspan.environments.markov import MarkovContexts
+from armspan.environments.noise import Gaussian, Rademacher
+from armspan.environments.paper import paper_1a, paper_1b, paper_1c
+
+__all__ = [
+    "PAPER_1A_LEVEL",
+    "Assumption",
+    "Assumptions",
+    "BoxContexts",
+    "Environment",
+    "FiniteContexts",
+    "Gaussian",
+    "MarkovContexts",
+    "Rademacher",
+    "as_environment",
+    "diversity_dial",
+    "paper_1a",
+    "paper_1b",
+    "paper_1c",
+]
+
+
+def as_environment(env: Any) -> Environment:
+    """An armspan environment as it is, anything else wrapped."""
+    return env if isinstance(env, Environment) else CustomEnvironment(env)

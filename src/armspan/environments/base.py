@@ -1,0 +1,73 @@
+"""What every environment is: K arms, d features, a context process with a known truth, and noise."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.environments.assumptions import Assumption, Assumptions
+from armspan.environments.noise import Noise
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+
+class Stream(Protocol):
+    """The decisions of some runs, handed out in consecutive blocks."""
+
+    def draw(self, first: int, size: int) -> "Block":
+        """Steps first + 1, …, first + size; first is even, and the block before it has been drawn."""
+        ...
+
+
+class Environment(ABC):
+    """K arms, d features, a context process and noise.
+
+    n_contexts is None where contexts do not recur. feature_bound and parameter_bound are the paper's l and s,
+    gap is its Δ.
+    """
+
+    name: str
+    n_arms: int
+    n_features: int
+    n_contexts: int | None
+    noise: Noise
+    feature_bound: float
+    parameter_bound: float
+    gap: float
+
+    @property
+    def noise_scale(self) -> float:
+        """R, for which the noise is R-subgaussian."""
+        return self.noise.scale
+
+    @abstractmethod
+    def stream(self, seed: int, runs: IntArray) -> Stream:
+        """The decisions of the given runs; a draw is a function of (seed, run, step) alone."""
+
+    @abstractmethod
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        """Mean reward (K,) of each arm for features x (K, d)."""
+
+    @abstractmethod
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+        """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and how they were found, in a few words."""
+
+    @abstractmethod
+    def arrivals(self) -> Assumption:
+        """Assumption 1.4 here."""
+
+    def sample(self, size: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+        """The first `size` contexts of run 0: features (size, K, d) and mean rewards (size, K)."""
+        block = self.stream(seed, np.zeros(1, dtype=np.int64)).draw(0, size)
+        rows = block.contexts[0, :size]
+        return block.x[rows], block.means[rows]
+
+    def assumptions(self) -> Assumptions:
+        """Which of the paper's Assumptions 1.1 to 1.5 hold here, each in a sentence."""
+        return Assumptions.of(self)
+
+    def __repr__(self) -> str:
+        contexts = "" if self.n_contexts is None else f", n_contexts={self.n_contexts}"
+        return f"<{self.name}: n_arms={self.n_arms}, n_features={self.n_features}{contexts}, gap={self.gap:.4g}>"

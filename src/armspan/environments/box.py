@@ -1,0 +1,110 @@
+"""Continuous contexts: features uniform in a box, fresh for each arm and step (Figure 1c of the paper)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan import _validate, diversity
+from armspan._typing import FloatArray, IntArray
+from armspan.environments.assumptions import Assumption
+from armspan.environments.base import Environment
+from armspan.environments.noise import as_noise
+from armspan.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+LEAST_ACCEPTANCE = 1e-3
+"""A gap that fewer draws than this reach is refused: the simulation would draw forever."""
+
+
+class BoxContexts(Environment):
+    """Features uniform in a box, independently for each arm and step, redrawn until the best arm leads by `gap`.
+
+    theta : (K, d) array. Parameter of each arm.
+    low, high : numbers or (d,) arrays. Corners of the box.
+    gap : the least lead of the best arm, the paper's Δ; 0 accepts every draw.
+    noise : as in `FiniteContexts`.
+    """
+
+    def __init__(
+        self,
+        theta: Any,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        gap: float = 0.0,
+        noise: Any = 1.0,
+        *,
+        name: str = "box contexts",
+    ) -> None:
+        self.name = name
+        self.theta = _validate.array("theta", theta, shape=("K", "d"))
+        self.n_arms, self.n_features = self.theta.shape
+        self.n_contexts = None
+        if self.n_arms < 2:
+            raise InvalidParameter(f"theta must have at least 2 arms on its first axis, got {self.n_arms}")
+        self.low, self.high = self._corner("low", low), self._corner("high", high)
+        if (self.low >= self.high).any():
+            j = int(np.argmax(self.low >= self.high))
+            raise InvalidParameter(f"low must be < high, got {self.low[j]:g} and {self.high[j]:g} for feature {j}")
+        self.gap = _validate.real("gap", gap, at_least=0)
+        self.noise = as_noise(noise)
+        self.feature_bound = float(np.linalg.norm(np.maximum(abs(self.low), abs(self.high))))
+        self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
+        self._check_gap()
+
+    def _corner(self, name: str, value: Any) -> FloatArray:
+        if np.ndim(value) == 0:
+            value = np.full(self.n_features, _validate.real(name, value))
+        return _validate.array(name, value, shape=(self.n_features,))
+
+    def _check_gap(self) -> None:
+        """Refuse a gap that is out of reach, or that hardly any draw reaches."""
+        most = np.where(self.theta > 0, self.high, self.low)
+        least = np.where(self.theta > 0, self.low, self.high)
+        tops, bottoms = (most * self.theta).sum(axis=1), (least * self.theta).sum(axis=1)
+        reach = max(tops[a] - np.delete(bottoms, a).max() for a in range(self.n_arms))
+        if self.gap >= reach:
+            raise InvalidParameter(f"gap must be below {reach:.6g}, the largest lead in this box, got {self.gap:g}")
+        rng = np.random.default_rng(0)
+        u = rng.random((20_000, self.n_arms, self.n_features))
+        means = np.einsum("nkd,kd->nk", self.low + (self.high - self.low) * u, self.theta)
+        leads = np.diff(np.partition(means, -2, axis=1)[:, -2:], axis=1)
+        accepted = float((leads >= self.gap).mean())
+        if accepted < LEAST_ACCEPTANCE:
+            raise InvalidParameter(
+                f"gap must be reached by at least {LEAST_ACCEPTANCE:g} of the draws, "
+                f"got {self.gap:g}, which {accepted:g} reach"
+            )
+
+    def stream(self, seed: int, runs: IntArray) -> "BoxStream":
+        return BoxStream(self, seed, runs)
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        return np.einsum("kd,kd->k", x, self.theta)
+
+    def diversity_per_arm(self, samples: int = 100_000) -> tuple[FloatArray, FloatArray, str]:
+        x, means = self.sample(samples)
+        p, smallest = diversity.smallest_eigenvalues(x, means, np.full(samples, 1 / samples))
+        return p, smallest, f" (seen in {samples:,} draws)"
+
+    def arrivals(self) -> Assumption:
+        return Assumption("1.4", "Stochastic arrivals", True, "Contexts are drawn independently from a continuous set.")
+
+
+class BoxStream:
+    """Draws features in a box, for some runs."""
+
+    def __init__(self, env: BoxContexts, seed: int, runs: IntArray) -> None:
+        self._env, self._seed, self._runs = env, seed, runs
+
+    def draw(self, first: int, size: int) -> "Block":
+        from armspan.kernels.block import per_step_block
+        from armspan.kernels.draws import draw_box, draw_noise
+
+        env, K, d = self._env, self._env.n_arms, self._env.n_features
+        R, B = self._runs.size, size + size % 2
+        x, means, losses, noise = np.empty((R, B, K, d)), np.empty((R, B, K)), np.empty((R, B, K)), np.empty((R, B))
+        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, x, means, losses)
+        draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
+        return per_step_block(self._seed, first, self._runs, x, means, losses, noise)

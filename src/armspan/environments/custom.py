@@ -1,0 +1,93 @@
+"""A user's own environment, written in plain Python, behind the same face as the built-in ones."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray
+from armspan.environments.assumptions import Assumption
+from armspan.environments.base import Environment
+from armspan.environments.noise import as_noise
+from armspan.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+
+class CustomEnvironment(Environment):
+    """Wraps any object with `n_arms`, `n_features`, `context(step, rng)` and `mean_rewards(x)`.
+
+    context returns features (K, d), or (d,) shared by the arms; it may use the given `numpy.random.Generator` and the
+    step number, and nothing that changes, so that every policy meets the same contexts. mean_rewards takes those
+    features as (K, d) and returns (K,). Optional: `noise`, `feature_bound`, `parameter_bound`, `name`.
+    """
+
+    def __init__(self, source: Any) -> None:
+        missing = [
+            name for name in ("n_arms", "n_features", "context", "mean_rewards") if not hasattr(source, name)
+        ]
+        if missing:
+            raise NotApplicable(
+                f"env must be an armspan environment or have n_arms, n_features, context and mean_rewards; "
+                f"{type(source).__name__} lacks {', '.join(missing)}"
+            )
+        self._source = source
+        self.name = str(getattr(source, "name", type(source).__name__))
+        self.n_arms = _validate.whole("n_arms", source.n_arms, at_least=2)
+        self.n_features = _validate.whole("n_features", source.n_features, at_least=1)
+        self.n_contexts = None
+        self.noise = as_noise(getattr(source, "noise", 1.0))
+        self.gap = float("nan")
+        for bound in ("feature_bound", "parameter_bound"):
+            if hasattr(source, bound):
+                setattr(self, bound, _validate.real(bound, getattr(source, bound), above=0))
+
+    def stream(self, seed: int, runs: IntArray) -> "CustomStream":
+        return CustomStream(self, seed, runs)
+
+    def context(self, step: int, rng: np.random.Generator) -> FloatArray:
+        """Features (K, d) of one step, checked."""
+        x = np.asarray(self._source.context(step, rng), dtype=np.float64)
+        if x.shape == (self.n_features,):
+            x = np.broadcast_to(x, (self.n_arms, self.n_features))
+        return _validate.array(f"context of step {step}", x, shape=(self.n_arms, self.n_features))
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        return _validate.array("mean_rewards", self._source.mean_rewards(x), shape=(self.n_arms,))
+
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+        raise NotApplicable(f"{self.name} is written in Python: its assumptions cannot be checked")
+
+    def arrivals(self) -> Assumption:
+        return Assumption("1.4", "Stochastic arrivals", True, "Contexts are drawn by the user's own function.")
+
+
+class CustomStream:
+    """Asks the user's object for contexts, with a generator that is set anew for each (seed, run, step)."""
+
+    def __init__(self, env: CustomEnvironment, seed: int, runs: IntArray) -> None:
+        self._env, self._seed, self._runs = env, seed, runs
+        self._bits = np.random.Philox(key=0)
+        self._rng = np.random.Generator(self._bits)
+        self._state: dict[str, Any] = dict(self._bits.state)
+
+    def draw(self, first: int, size: int) -> "Block":
+        from armspan.kernels.block import per_step_block
+        from armspan.kernels.draws import draw_noise
+
+        env, R, B = self._env, self._runs.size, size + size % 2
+        x, means = np.zeros((R, B, env.n_arms, env.n_features)), np.zeros((R, B, env.n_arms))
+        for r, run in enumerate(self._runs):
+            for i in range(size):
+                x[r, i] = env.context(first + i + 1, self._generator(int(run), first + i))
+                means[r, i] = env.mean_rewards(x[r, i])
+        losses = means.max(axis=2, keepdims=True) - means
+        noise = np.empty((R, B))
+        draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
+        return per_step_block(self._seed, first, self._runs, x, means, losses, noise)
+
+    def _generator(self, run: int, step: int) -> np.random.Generator:
+        position = {"counter": np.array([0, step, 0, 0], np.uint64), "key": np.array([self._seed, run], np.uint64)}
+        self._bits.state = {**self._state, "state": position}
+        return self._rng

@@ -1,0 +1,35 @@
+"""Finite contexts that arrive independently: Section 4 of the paper."""
+
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.environments.assumptions import Assumption
+from armspan.environments.table import TableEnvironment
+
+
+class FiniteContexts(TableEnvironment):
+    """A finite set of contexts that arrive independently.
+
+    features : (K, n, d) array. Feature vector of each arm in each context.
+    theta : (K, d) array. Parameter of each arm; an arm's mean reward is its theta times its features.
+    probabilities : (n,) array. How often each context arrives; uniform if left out.
+    noise : the standard deviation of Gaussian noise, or `Gaussian(scale)` or `Rademacher(scale)`.
+    """
+
+    def __init__(
+        self, features: Any, theta: Any, probabilities: Any = None, noise: Any = 1.0, *, name: str = "finite contexts"
+    ) -> None:
+        super().__init__(features, theta, noise)
+        self.name = name
+        if probabilities is None:
+            probabilities = np.full(self.n_contexts, 1 / self.n_contexts)
+        self.probabilities = _validate.distribution("probabilities", probabilities, shape=(self.n_contexts,))
+
+    def arrival_rows(self) -> FloatArray:
+        return self.probabilities[None, :]
+
+    def arrivals(self) -> Assumption:
+        return Assumption("1.4", "Stochastic arrivals", True, f"{self.n_contexts} contexts arrive independently.")

@@ -1,0 +1,119 @@
+"""Environments with a finite table of contexts, and how contexts are drawn from it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armspan import _validate, diversity
+from armspan._typing import FloatArray, IntArray
+from armspan.environments.base import Environment
+from armspan.environments.noise import as_noise
+from armspan.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+
+class TableEnvironment(Environment):
+    """A finite set of contexts with a feature vector for each arm.
+
+    features : (K, n, d). theta : (K, d). reward_table : (K, n), the paper's r(a, c).
+    best_arms : (n,) the best arm of each context. probabilities : (n,) how often each context arrives in the long run.
+    """
+
+    features: FloatArray
+    theta: FloatArray
+    probabilities: FloatArray
+    n_contexts: int
+
+    def __init__(self, features: Any, theta: Any, noise: Any) -> None:
+        self.features = _validate.array("features", features, shape=("K", "n", "d"))
+        self.n_arms, self.n_contexts, self.n_features = self.features.shape
+        if self.n_arms < 2:
+            raise InvalidParameter(f"features must have at least 2 arms on their first axis, got {self.n_arms}")
+        self.theta = _validate.array("theta", theta, shape=(self.n_arms, self.n_features))
+        self.noise = as_noise(noise)
+        self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
+        self.best_arms: IntArray = np.argmax(self.reward_table, axis=0)
+        self.feature_bound = float(np.linalg.norm(self.features, axis=2).max())
+        self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
+        if self.feature_bound == 0:
+            raise InvalidParameter("features must not all be 0")
+        leads = np.diff(np.sort(self.reward_table, axis=0)[-2:], axis=0)
+        rounding = 1e-12 * self.feature_bound * self.parameter_bound
+        self.gap = float(leads.min()) if leads.min() > rounding else 0.0
+
+    def arrival_rows(self) -> FloatArray:
+        """Distributions (S, n) over the next context: one row, or one for each present context and one for the start."""
+        raise NotImplementedError
+
+    def stream(self, seed: int, runs: IntArray) -> "TableStream":
+        return TableStream(self, seed, runs)
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        return np.einsum("kd,kd->k", x, self.theta)
+
+    def optimal_contexts(self, arm: int) -> IntArray:
+        """C_a: the contexts in which this arm alone is best."""
+        others = np.delete(self.reward_table, arm, axis=0).max(axis=0)
+        return np.flatnonzero(self.reward_table[arm] > others)
+
+    def optimal_features(self, arm: int) -> FloatArray:
+        """X_a: the arm's features (m, d) in those contexts."""
+        return self.features[arm, self.optimal_contexts(arm)]
+
+    def lambda_0(self) -> float:
+        """λ₀ of Section 4, the diversity of the contexts; 0 where some arm's optimal features do not span."""
+        return diversity.lambda_0([self.optimal_features(a) for a in range(self.n_arms)])
+
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+        x = np.swapaxes(self.features, 0, 1)
+        p, smallest = diversity.smallest_eigenvalues(x, self.reward_table.T, self.probabilities)
+        return p, smallest, ""
+
+
+class TableStream:
+    """Draws contexts of a finite set, for some runs."""
+
+    def __init__(self, env: TableEnvironment, seed: int, runs: IntArray) -> None:
+        self._noise, self._seed, self._runs = env.noise, seed, runs
+        self._threshold, self._alias = alias_tables(env.arrival_rows())
+        self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
+        self._x = np.ascontiguousarray(np.swapaxes(env.features, 0, 1))
+        self._means = np.ascontiguousarray(env.reward_table.T)
+        self._losses = self._means.max(axis=1, keepdims=True) - self._means
+
+    def draw(self, first: int, size: int) -> "Block":
+        from armspan.kernels.block import Block
+        from armspan.kernels.draws import draw_table
+
+        shape = self._runs.size, size + size % 2
+        contexts, noise = np.empty(shape, dtype=np.int64), np.empty(shape)
+        draw_table(
+            self._seed, self._runs, first, self._threshold, self._alias, self._row,
+            self._noise.code, self._noise.scale, contexts, noise,
+        )  # fmt: skip
+        return Block(self._seed, first, self._runs, contexts, self._x, self._means, self._losses, noise)
+
+
+def alias_tables(rows: FloatArray) -> tuple[NDArray[np.uint64], IntArray]:
+    """Walker's alias method for each distribution in rows (S, n), with probabilities rounded to multiples of 2⁻³²/n.
+
+    A uniform word picks a column; with probability threshold/2³² the column stands, otherwise its alias is taken.
+    """
+    threshold, alias = np.full(rows.shape, 2**32, dtype=np.uint64), np.empty(rows.shape, dtype=np.int64)
+    for row, distribution in enumerate(rows):
+        alias[row] = np.arange(distribution.size)
+        share = distribution * distribution.size  # of each column's room; what is above 1 tops up what is below
+        poor = [c for c in alias[row] if share[c] < 1]
+        rich = [c for c in alias[row] if share[c] > 1]
+        while poor and rich:
+            low, high = poor.pop(), rich[-1]
+            threshold[row, low], alias[row, low] = round(share[low] * 2**32), high
+            share[high] -= 1 - share[low]
+            if share[high] <= 1:
+                rich.pop()
+                if share[high] < 1:
+                    poor.append(high)
+    return threshold, alias

@@ -1,0 +1,29 @@
+"""Every exception that armspan raises on purpose; each is one clear sentence and also the matching builtin."""
+
+
+class ArmspanError(Exception):
+    """The root: `except ArmspanError` catches everything that armspan refuses."""
+
+
+class InvalidParameter(ArmspanError, ValueError):
+    """A parameter is outside its domain; the sentence names the parameter, the domain and the value."""
+
+
+class NotApplicable(ArmspanError, TypeError):
+    """A policy, an environment or an engine cannot be used together, or lacks what the other needs."""
+
+
+class MissingExtra(ArmspanError, ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+
+class BadFile(ArmspanError, ValueError):
+    """A file is not what it should be, or cannot be read or written."""
+
+
+class Interrupted(ArmspanError, KeyboardInterrupt):
+    """A simulation was stopped by Ctrl-C; `partial` is the Result of the runs that were finished, or None."""
+
+    def __init__(self, message: str, partial: object = None) -> None:
+        super().__init__(message)
+        self.partial = partial

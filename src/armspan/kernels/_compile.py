@@ -1,0 +1,60 @@
+"""How kernels are compiled: by numba, without the GIL, cached on disk under a name that changes with their source.
+
+numba looks at one file's date to decide whether a cached kernel is still good, so an edited callee in another file
+would leave a stale caller. Here the cache folder is named after a hash of all kernels, and that cannot happen.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _cache_folder() -> str | None:
+    """The first writable place for compiled kernels, or None."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    for base in (numba.config.CACHE_DIR, home, tempfile.gettempdir()):
+        if base:
+            folder = Path(base) / "armspan" / f"kernels-{digest}"
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                continue
+            if os.access(folder, os.W_OK):
+                return str(folder)
+    return None
+
+
+_FOLDER = _cache_folder()
+
+
+def _compile(function: F, **options: Any) -> F:
+    theirs = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
+    try:
+        return cast(F, numba.njit(function, nogil=True, cache=_FOLDER is not None, **options))
+    finally:
+        numba.config.CACHE_DIR = theirs
+
+
+def kernel(function: F) -> F:
+    """Compile a function of scalars and arrays; sums may be reordered and fused, so that they use the vector units."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def exact_kernel(function: F) -> F:
+    """Compile in strict IEEE arithmetic: for what must be the same bit for bit on every machine."""
+    return _compile(function)
+
+
+def inlined(function: F) -> F:
+    """A part of kernels, compiled into each caller: a constant argument there unrolls the loops that it bounds."""
+    return cast(F, numba.njit(function, nogil=True, inline="always"))

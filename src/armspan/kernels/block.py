@@ -1,0 +1,58 @@
+"""What kernels are given: a block of decisions to make, and the state of the policy that makes them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+
+
+class Block(NamedTuple):
+    """Consecutive steps of several runs, the same for every policy.
+
+    seed, first : the random stream, and the number of the block's first step, counted from 0.
+    runs : (R,) numbers of the runs.
+    contexts : (R, B) which row of the three tables each step has. B may exceed the block by one; marks tell its end.
+    x : (n, K, d) features. means : (n, K) mean rewards. losses : (n, K) pseudo-regret of a pull.
+    noise : (R, B) what is added to the mean reward of the arm that is pulled.
+    """
+
+    seed: int
+    first: int
+    runs: IntArray
+    contexts: IntArray
+    x: FloatArray
+    means: FloatArray
+    losses: FloatArray
+    noise: FloatArray
+
+
+def per_step_block(
+    seed: int, first: int, runs: IntArray, x: FloatArray, means: FloatArray, losses: FloatArray, noise: FloatArray
+) -> Block:
+    """A block whose every step has a context of its own: x (R, B, K, d), means and losses (R, B, K), noise (R, B)."""
+    R, B, K, d = x.shape
+    contexts = np.arange(R * B).reshape(R, B)
+    rows = (R * B, K)
+    return Block(seed, first, runs, contexts, x.reshape(*rows, d), means.reshape(rows), losses.reshape(rows), noise)
+
+
+class LinearState(NamedTuple):
+    """What a linear policy has learnt in each of R runs; of V and V⁻¹ the lower triangle counts.
+
+    V, V_inv : (R, K, d, d). b, theta_hat : (R, K, d). regret : (R,) pseudo-regret so far.
+    """
+
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+    regret: FloatArray
+
+
+class CountState(NamedTuple):
+    """What a policy that treats each context on its own has learnt: pulls and reward_sums (R, n, K); regret (R,)."""
+
+    pulls: IntArray
+    reward_sums: FloatArray
+    regret: FloatArray

@@ -1,0 +1,48 @@
+"""The choice of an arm: the largest index wins, and ties are broken uniformly at random by the run's own stream."""
+
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import exact_kernel, inlined
+from armspan.kernels.philox import HALF, TIES, words
+
+ROUNDING = 1e-12
+"""Indices closer than this, relatively, are tied: they differ by rounding alone."""
+
+
+@inlined
+def is_tie(best, second):
+    """Whether the two largest indices are equal up to rounding."""
+    return not best - second > ROUNDING * abs(best)
+
+
+@exact_kernel
+def break_tie(index, best, seed, run, step):
+    """One of the arms whose index (K,) equals the best up to rounding."""
+    tied = 0
+    for a in range(index.size):
+        tied += is_tie(best, index[a])
+    word, _, _, _ = words(seed, run, step, 0, TIES)
+    skip = np.int64((word * np.uint64(tied)) >> HALF)
+    arm = 0
+    for a in range(index.size):
+        if is_tie(best, index[a]):
+            arm = a
+            if skip == 0:
+                break
+            skip -= 1
+    return arm
+
+
+@inlined
+def leader(index):
+    """The largest index (K,), the second largest, and the arm that has the largest."""
+    best, second, arm = -math.inf, -math.inf, 0
+    for a in range(index.size):
+        leads = index[a] > best  # which arm leads is anyone's guess, so select, do not branch
+        behind = best if leads else index[a]
+        second = behind if behind > second else second
+        best = index[a] if leads else best
+        arm = a if leads else arm
+    return best, second, arm

@@ -1,0 +1,36 @@
+"""UCB for each context on its own: pulls and reward sums of every context and arm, nothing shared between contexts."""
+
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import kernel
+from armspan.kernels.choice import break_tie, is_tie, leader
+
+UNTRIED = 1e300
+"""The index of an arm that was never pulled: above all others, and finite, so that differences make sense."""
+
+
+@kernel
+def advance_counts(block, alpha, marks, state, curve):
+    """Advance every run by a block of steps. Changes state and curve (R, M); alpha, marks as in `linear.advance`."""
+    means, losses = block.means, block.losses
+    index = np.empty(means.shape[1])
+    for r in range(block.runs.size):
+        contexts, noise, pulls, reward_sums = block.contexts[r], block.noise[r], state.pulls[r], state.reward_sums[r]
+        regret, i = state.regret[r], 0
+        for m in range(marks.size):
+            while i < marks[m]:
+                c = contexts[i]
+                for a in range(index.size):
+                    N = pulls[c, a]
+                    index[a] = reward_sums[c, a] / N + alpha[i] / math.sqrt(N) if N > 0 else UNTRIED
+                best, second, a = leader(index)
+                if is_tie(best, second):
+                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                pulls[c, a] += 1
+                reward_sums[c, a] += means[c, a] + noise[i]
+                regret += losses[c, a]
+                i += 1
+            curve[r, m] = regret
+        state.regret[r] = regret

@@ -1,0 +1,129 @@
+"""Linear policies: a step scores the arms, chooses one, is rewarded and learns, in O(K·d²) whatever t is.
+
+Per arm there are V (d, d), V⁻¹ (d, d), b (d,) and θ̂ (d,). Of the two symmetric matrices only the lower triangle is kept.
+"""
+
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.choice import break_tie, is_tie, leader
+
+
+@inlined
+def score(V_inv, theta_hat, a, x, c, d):
+    """r̂ = θ̂ᵀx and σ̂² = xᵀV⁻¹x of one arm: Algorithm 1, line 6, in its dual form (Appendix B)."""
+    mean, variance = 0.0, 0.0
+    for i in range(d):
+        total = 0.0
+        for j in range(i):
+            total += V_inv[a, i, j] * x[c, a, j]
+        variance += x[c, a, i] * (2.0 * total + V_inv[a, i, i] * x[c, a, i])
+        mean += theta_hat[a, i] * x[c, a, i]
+    return mean, variance
+
+
+@inlined
+def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
+    """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow by Sherman–Morrison. Changes all four; z is scratch."""
+    for i in range(d):  # z = V⁻¹x
+        total = V_inv[a, i, i] * x[c, a, i]
+        for j in range(i):
+            total += V_inv[a, i, j] * x[c, a, j]
+            z[j] += V_inv[a, i, j] * x[c, a, i]
+        z[i] = total
+    gain = 1.0 / (1.0 + variance)
+    for i in range(d):
+        b[a, i] += y * x[c, a, i]
+        theta_hat[a, i] += gain * (y - mean) * z[i]
+        for j in range(i + 1):
+            V[a, i, j] += x[c, a, i] * x[c, a, j]
+            V_inv[a, i, j] -= gain * z[i] * z[j]
+
+
+@inlined
+def advance(block, alpha, marks, state, curve, d):
+    """Advance every run by a block of steps. Changes state and curve (R, M).
+
+    alpha : (B,) exploration of each step. marks : (M,) numbers of steps after which curve takes down the pseudo-regret.
+    """
+    x, means, losses = block.x, block.means, block.losses
+    K = x.shape[1]
+    index, mean, variance, z = np.empty(K), np.empty(K), np.empty(K), np.empty(d)
+    for r in range(block.runs.size):
+        contexts, noise = block.contexts[r], block.noise[r]
+        V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+        regret, i = state.regret[r], 0
+        for m in range(marks.size):
+            while i < marks[m]:
+                c = contexts[i]
+                for a in range(K):
+                    mean[a], variance[a] = score(V_inv, theta_hat, a, x, c, d)
+                    index[a] = mean[a] + alpha[i] * math.sqrt(max(variance[a], 0.0))  # Algorithm 1, line 8
+                best, second, a = leader(index)
+                if is_tie(best, second):
+                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
+                regret += losses[c, a]
+                i += 1
+            curve[r, m] = regret
+        state.regret[r] = regret
+
+
+@kernel
+def advance_linear(block, alpha, marks, state, curve):
+    """`advance` for any number of features."""
+    advance(block, alpha, marks, state, curve, block.x.shape[2])
+
+
+@kernel
+def advance_linear_2(block, alpha, marks, state, curve):
+    """`advance` with its loops unrolled for d = 2; so the next ones for 3 and 4."""
+    advance(block, alpha, marks, state, curve, 2)
+
+
+@kernel
+def advance_linear_3(block, alpha, marks, state, curve):
+    advance(block, alpha, marks, state, curve, 3)
+
+
+@kernel
+def advance_linear_4(block, alpha, marks, state, curve):
+    advance(block, alpha, marks, state, curve, 4)
+
+
+@kernel
+def rebuild(state):
+    """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of every arm afresh, from the Cholesky factor V = LLᵀ. Changes state.
+
+    Done every so often, it keeps the rounding of many Sherman–Morrison updates from building up.
+    """
+    R, K, d = state.b.shape
+    L, L_inv = np.zeros((d, d)), np.zeros((d, d))
+    for r in range(R):
+        for a in range(K):
+            V, V_inv, b, theta_hat = state.V[r, a], state.V_inv[r, a], state.b[r, a], state.theta_hat[r, a]
+            for i in range(d):
+                for j in range(i + 1):
+                    rest = V[i, j]
+                    for k in range(j):
+                        rest -= L[i, k] * L[j, k]
+                    L[i, j] = math.sqrt(rest) if i == j else rest / L[j, j]
+            for j in range(d):
+                L_inv[j, j] = 1.0 / L[j, j]
+                for i in range(j + 1, d):
+                    rest = 0.0
+                    for k in range(j, i):
+                        rest -= L[i, k] * L_inv[k, j]
+                    L_inv[i, j] = rest / L[i, i]
+            theta_hat[:] = 0.0
+            for i in range(d):
+                for j in range(i + 1):
+                    total = 0.0
+                    for k in range(i, d):
+                        total += L_inv[k, i] * L_inv[k, j]
+                    V_inv[i, j] = total
+                    theta_hat[i] += total * b[j]
+                    if j < i:
+                        theta_hat[j] += total * b[i]

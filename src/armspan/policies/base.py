@@ -1,0 +1,65 @@
+"""What a policy is: a frozen description of how to choose, and the two ways in which a simulation runs it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from armspan._typing import FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+
+class Learner(Protocol):
+    """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time."""
+
+    def advance(self, block: "Block", marks: IntArray, curve: FloatArray) -> None:
+        """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M)."""
+        ...
+
+
+class Reference(Protocol):
+    """The naive, readable form of a policy: one run, one step at a time, to check the compiled form against."""
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """The number (K,) of which the largest wins, for features x (K, d)."""
+        ...
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        """Learn the reward of the arm that was pulled; x (K, d) as given to index."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy(ABC):
+    """A frozen description of how to choose an arm; what is learnt lives elsewhere.
+
+    label : the name in results and figures, where the policy's own is not enough.
+    """
+
+    title: ClassVar[str]
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What results and figures call it."""
+        return self.label or self.title
+
+    @abstractmethod
+    def learner(self, env: Environment, runs: IntArray) -> Learner:
+        """The compiled form, for these runs."""
+
+    @abstractmethod
+    def reference(self, env: Environment) -> Reference:
+        """The naive form, for one run."""
+
+
+def bound(policy: Policy, name: str, env: Environment) -> float:
+    """A bound (l, s or R) from the policy, or else from the environment."""
+    own = getattr(policy, name)
+    value = getattr(env, name, None) if own is None else own
+    if value is None:
+        raise NotApplicable(f"{policy.name} needs {name}: give it to the policy, or to {env.name}")
+    return float(value)

@@ -1,0 +1,72 @@
+"""UCB for each context on its own, the paper's baseline that does not let contexts learn from each other."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.errors import NotApplicable
+from armspan.policies.base import Learner, Policy, bound
+from armspan.theory import Alpha, Schedule, as_schedule, f
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextUCB(Policy):
+    """UCB per individual context: mean reward of the arm in this context + α_t/√(its pulls in this context).
+
+    noise_scale : R, for which the noise is R-subgaussian; left out, the environment's.
+    alpha : left out, α_t = R√(2 log f(t)); or a constant, an array over t, a function of t.
+    """
+
+    title: ClassVar[str] = "UCB per context"
+    noise_scale: float | None = None
+    alpha: Alpha | None = None
+
+    def __post_init__(self) -> None:
+        if self.noise_scale is not None:
+            _validate.real("noise_scale", self.noise_scale, at_least=0)
+        if self.alpha is not None:
+            as_schedule(self.alpha)
+
+    def schedule(self, env: Environment) -> Schedule:
+        """α_t as a function of t."""
+        if self.alpha is not None:
+            return as_schedule(self.alpha)
+        R = bound(self, "noise_scale", env)
+        return lambda t: R * np.sqrt(2 * np.log(f(t)))
+
+    def learner(self, env: Environment, runs: IntArray) -> Learner:
+        from armspan.policies.learners import CountLearner  # imports numba, which takes its time
+
+        _needs_recurring_contexts(self, env)
+        return CountLearner(env, runs, alpha=self.schedule(env))
+
+    def reference(self, env: Environment) -> "CountReference":
+        _needs_recurring_contexts(self, env)
+        return CountReference(n_arms=env.n_arms, alpha=self.schedule(env))
+
+
+def _needs_recurring_contexts(policy: Policy, env: Environment) -> None:
+    if env.n_contexts is None:
+        raise NotApplicable(f"{policy.name} needs contexts that recur, and those of {env.name} do not")
+
+
+class CountReference:
+    """The rewards seen in each context and arm, as lists: the `Reference` of UCB per context."""
+
+    def __init__(self, *, n_arms: int, alpha: Schedule) -> None:
+        self._rewards: dict[int, list[list[float]]] = defaultdict(lambda: [[] for _ in range(n_arms)])
+        self._alpha = alpha
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """Mean + α_t/√pulls; an arm without pulls comes first."""
+        alpha = self._alpha(np.array([step]))[0]
+        seen = self._rewards[context]
+        return np.array([np.mean(y) + alpha / np.sqrt(len(y)) if y else np.inf for y in seen])
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        self._rewards[context][arm].append(reward)

@@ -1,0 +1,24 @@
+"""The greedy policy: believe the estimates and never explore (Bastani, Bayati and Khosravi 2017)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from armspan.environments import Environment
+from armspan.policies.linear import LinearPolicy
+from armspan.policies.ridge import RidgeReference
+from armspan.theory import Schedule, as_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greedy(LinearPolicy):
+    """LinUCB with α_t = 0: pull the arm with the largest estimated reward."""
+
+    title: ClassVar[str] = "greedy"
+
+    def schedule(self, env: Environment) -> Schedule:
+        return as_schedule(0.0)
+
+    def reference(self, env: Environment) -> RidgeReference:
+        return RidgeReference(
+            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
+        )

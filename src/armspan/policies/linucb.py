@@ -1,0 +1,33 @@
+"""LinUCB (Li et al. 2010, disjoint): a ridge regression for each arm, and its confidence interval."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.policies.linear import OptimisticPolicy
+from armspan.policies.ridge import RidgeReference
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinUCB(OptimisticPolicy):
+    """LinUCB: pull the arm with the largest θ̂ᵀx + α_t √(xᵀV⁻¹x).
+
+    ridge : penalty of the regression; left out, l², with which it chooses exactly as LinUCB-d does (Appendix B).
+    """
+
+    title: ClassVar[str] = "LinUCB"
+    ridge: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ridge is not None:
+            _validate.real("ridge", self.ridge, above=0)
+
+    def penalty(self, env: Environment) -> float:
+        return super().penalty(env) if self.ridge is None else self.ridge
+
+    def reference(self, env: Environment) -> RidgeReference:
+        return RidgeReference(
+            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
+        )

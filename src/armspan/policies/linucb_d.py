@@ -1,0 +1,23 @@
+"""LinUCB-d, Algorithm 1 of the paper: estimate each arm's reward from past contexts, and add what is uncertain."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from armspan.environments import Environment
+from armspan.policies.base import bound
+from armspan.policies.linear import OptimisticPolicy
+from armspan.policies.primal import Primal
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinUCBd(OptimisticPolicy):
+    """LinUCB-d: pull the arm with the largest r̂_t + α_t σ̂_t.
+
+    It runs in its dual form, which costs O(d²) an arm and step; `primal.py` has Algorithm 1 as the paper prints it.
+    """
+
+    title: ClassVar[str] = "LinUCB-d"
+
+    def reference(self, env: Environment) -> Primal:
+        l = bound(self, "feature_bound", env)  # noqa: E741
+        return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

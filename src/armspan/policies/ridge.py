@@ -1,0 +1,28 @@
+"""LinUCB as Li et al. (2010) print it: ridge regression for each arm, solved afresh at every step."""
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.theory import Schedule
+
+
+class RidgeReference:
+    """A_a = ridge·I + Σxxᵀ and b_a = Σyx for K arms: the `Reference` of LinUCB and of the greedy policy."""
+
+    def __init__(self, *, n_arms: int, n_features: int, ridge: float, alpha: Schedule) -> None:
+        self.A = [ridge * np.eye(n_features) for _ in range(n_arms)]
+        self.b = [np.zeros(n_features) for _ in range(n_arms)]
+        self._alpha = alpha
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """θ̂ᵀx + α_t √(xᵀA⁻¹x) of every arm."""
+        alpha = self._alpha(np.array([step]))[0]
+        result = np.empty(len(self.A))
+        for a, (A, b) in enumerate(zip(self.A, self.b, strict=True)):
+            theta_hat = np.linalg.solve(A, b)
+            result[a] = theta_hat @ x[a] + alpha * np.sqrt(x[a] @ np.linalg.solve(A, x[a]))
+        return result
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        self.A[arm] += np.outer(x[arm], x[arm])
+        self.b[arm] += reward * x[arm]

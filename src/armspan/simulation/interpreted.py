@@ -1,0 +1,109 @@
+"""Policies in plain Python, step by step: the naive form of the built-in ones, and whatever a user has written."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.kernels.block import Block
+from armspan.kernels.choice import ROUNDING, break_tie
+from armspan.kernels.counts import UNTRIED
+from armspan.kernels.philox import AGENTS, words
+from armspan.policies import Policy, Reference
+
+
+class Actor(Protocol):
+    """One run of a policy."""
+
+    def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
+        """The arm to pull, for features x (K, d)."""
+        ...
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        """Learn its reward."""
+        ...
+
+
+class ReferenceActor:
+    """The naive form of a built-in policy; ties are broken as the compiled form breaks them."""
+
+    def __init__(self, reference: Reference, seed: int) -> None:
+        self._reference, self._seed = reference, seed
+        self.update = reference.update
+
+    def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
+        index = np.minimum(self._reference.index(x, context, step), UNTRIED)
+        best = index.max()
+        if np.count_nonzero(best - index <= ROUNDING * abs(best)) > 1:
+            return int(break_tie(index, best, self._seed, run, step - 1))
+        return int(index.argmax())
+
+
+class UserActor:
+    """A user's own agent: choose(x) and update(arm, x, reward)."""
+
+    def __init__(self, agent: Any, name: str, n_arms: int) -> None:
+        self._agent, self._name, self._n_arms = agent, name, n_arms
+
+    def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
+        arm = self._agent.choose(x)
+        if not (isinstance(arm, int | np.integer) and 0 <= arm < self._n_arms):
+            raise InvalidParameter(f"{self._name}.choose must return an arm from 0 to {self._n_arms - 1}, got {arm!r}")
+        return int(arm)
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        self._agent.update(arm, x, reward)
+
+
+class InterpretedLearner:
+    """Advances actors, one a run, through blocks of steps."""
+
+    def __init__(self, actors: list[Actor], *, recurring: bool) -> None:
+        self._actors, self._recurring = actors, recurring
+        self._regret = np.zeros(len(actors))
+
+    def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
+        """Live through the block; see `Learner`."""
+        for r, actor in enumerate(self._actors):
+            i = 0
+            for m, mark in enumerate(marks):
+                while i < mark:
+                    c = int(block.contexts[r, i])
+                    context = c if self._recurring else block.first + i  # rows of a block are not contexts then
+                    x = block.x[c]
+                    arm = actor.choose(x, context, int(block.runs[r]), block.first + i + 1)
+                    actor.update(arm, x, context, float(block.means[c, arm] + block.noise[r, i]))
+                    self._regret[r] += block.losses[c, arm]
+                    i += 1
+                curve[r, m] = self._regret[r]
+
+
+def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], Actor]:
+    """A function from a run's number to a fresh actor."""
+    if isinstance(policy, Policy):
+        return lambda run: ReferenceActor(policy.reference(env), seed)
+    make = getattr(policy, "agent", policy)
+    if not callable(make):
+        raise NotApplicable(
+            f"a policy must be one of armspan's, a class with choose and update, or have a method agent, got {policy!r}"
+        )
+    name = policy_name(policy)
+
+    def fresh(run: int) -> Actor:
+        own_seed = int(words(seed, run, 0, 0, AGENTS)[0])
+        agent = make(n_arms=env.n_arms, n_features=env.n_features, seed=own_seed)
+        for method in ("choose", "update"):
+            if not callable(getattr(agent, method, None)):
+                raise NotApplicable(f"the agent of {name} lacks a method {method}")
+        return UserActor(agent, name, env.n_arms)
+
+    return fresh
+
+
+def policy_name(policy: Any) -> str:
+    """What results call a policy."""
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None) or type(policy).__name__
+    return str(name)

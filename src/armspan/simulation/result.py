@@ -1,0 +1,174 @@
+"""What a simulation returns: regret curves as named arrays, with a summary, a table, and a file format."""
+
+import json
+import math
+import os
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.errors import BadFile, InvalidParameter, MissingExtra
+from armspan.simulation.growth import Growth, growth
+from armspan.simulation.summary import Summary, SummaryRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "armspan result"
+VERSION = 1
+_ARRAYS = ("runs", "checkpoints", "pseudo_regret", "regret")
+_WORDS = ("policies", "environment", "horizon", "seed", "engine")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Regret of P policies in R runs at C checkpoints.
+
+    policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
+    pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
+    regret : (P, R, C) the same with the rewards as they came, noise and all: the paper's definition.
+    """
+
+    policies: tuple[str, ...]
+    runs: IntArray
+    checkpoints: IntArray
+    pseudo_regret: FloatArray
+    regret: FloatArray
+    environment: str
+    horizon: int
+    seed: int
+    engine: str
+
+    def curves(self, policy: str) -> FloatArray:
+        """Pseudo-regret (R, C) of one policy."""
+        if policy not in self.policies:
+            raise InvalidParameter(f"policy must be one of {', '.join(self.policies)}, got {policy!r}")
+        return self.pseudo_regret[self.policies.index(policy)]
+
+    def mean(self) -> FloatArray:
+        """Mean pseudo-regret (P, C) over the runs."""
+        return self.pseudo_regret.mean(axis=1)
+
+    def sd(self) -> FloatArray:
+        """Standard deviation (P, C) of the pseudo-regret over the runs; nan for a single run."""
+        if self.runs.size < 2:
+            return np.full(self.pseudo_regret.shape[::2], math.nan)
+        return self.pseudo_regret.std(axis=1, ddof=1)
+
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """95 % interval (P, C) of the mean: 1.96 standard errors either side, good from some 30 runs on."""
+        mean, half = self.mean(), 1.96 * self.sd() / math.sqrt(self.runs.size)
+        return mean - half, mean + half
+
+    def growth(self, policy: str) -> Growth:
+        """The growth verdict on one policy; `armspan.simulation.growth` states the rule."""
+        return growth(self.checkpoints, self.curves(policy))
+
+    def summary(self) -> Summary:
+        """One row a policy: mean, sd, interval and growth verdict at the last checkpoint."""
+        mean, sd, (low, high) = self.mean()[:, -1], self.sd()[:, -1], self.interval()
+        rows = [
+            SummaryRow(name, float(mean[p]), float(sd[p]), float(low[p, -1]), float(high[p, -1]), self.growth(name))
+            for p, name in enumerate(self.policies)
+        ]
+        return Summary(rows, steps=int(self.checkpoints[-1]), runs=self.runs.size)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A tidy pandas table: one row a policy, run and checkpoint."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("to_frame needs pandas: pip install 'armspan[lab]'") from None
+        P, R, C = self.pseudo_regret.shape
+        return pd.DataFrame(
+            {
+                "policy": np.repeat(np.array(self.policies, dtype=object), R * C),
+                "run": np.tile(np.repeat(self.runs, C), P),
+                "step": np.tile(self.checkpoints, P * R),
+                "pseudo_regret": self.pseudo_regret.ravel(),
+                "regret": self.regret.ravel(),
+            }
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one file: a NumPy .npz archive with a JSON header. An older file is replaced only once all is written."""
+        header = {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in _WORDS}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        target = Path(path)
+        try:
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    np.savez_compressed(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(temporary).replace(target)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise BadFile(f"cannot write {target}: {error.strerror}") from None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result: {', '.join(self.policies)} in {self.environment}, "
+            f"{self.runs.size} runs of {self.horizon:,} steps, {self.checkpoints.size} checkpoints>"
+        )
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            header = json.loads(bytes(archive["header"]))
+            arrays = {name: archive[name] for name in _ARRAYS}
+    except OSError as error:
+        raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
+    except (KeyError, ValueError, EOFError, TypeError, AttributeError, NotImplementedError, zipfile.BadZipFile):
+        raise BadFile(f"{path} is not an armspan result, or is damaged") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise BadFile(f"{path} is not an armspan result, or is damaged")
+    if header.get("version") != VERSION:
+        raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads version {VERSION}")
+    return _checked(path, header, arrays)
+
+
+def _checked(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> Result:
+    names = header.get("policies")
+    shape = (len(names) if isinstance(names, list) else -1, arrays["runs"].size, arrays["checkpoints"].size)
+    whole = all(arrays[name].dtype == np.int64 and arrays[name].ndim == 1 for name in ("runs", "checkpoints"))
+    real = all(arrays[name].dtype == np.float64 and arrays[name].shape == shape for name in ("pseudo_regret", "regret"))
+    if not (whole and real and all(name in header for name in _WORDS)):
+        raise BadFile(f"{path} is damaged: its parts do not fit together")
+    words = {name: header[name] for name in _WORDS} | {"policies": tuple(header["policies"])}
+    return Result(**words, **arrays)
+
+
+def concatenate(results: Sequence[Result]) -> Result:
+    """Results of different runs of the same simulation as one, in the order given."""
+    if not results:
+        raise InvalidParameter("results must hold at least one result, got none")
+    first = results[0]
+    for other in results[1:]:
+        for name in ("policies", "environment", "horizon", "seed"):
+            if getattr(first, name) != getattr(other, name):
+                raise InvalidParameter(
+                    f"results must have the same {name}, got {getattr(first, name)!r} and {getattr(other, name)!r}"
+                )
+        if not np.array_equal(first.checkpoints, other.checkpoints):
+            raise InvalidParameter("results must have the same checkpoints")
+    runs = np.concatenate([result.runs for result in results])
+    if np.unique(runs).size != runs.size:
+        raise InvalidParameter("results must hold different runs")
+    return replace(
+        first,
+        runs=runs,
+        pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
+        regret=np.concatenate([result.regret for result in results], axis=1),
+    )

@@ -1,0 +1,179 @@
+"""simulate(): plan the runs, spread them over the cores, collect a Result."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray, Progress
+from armspan.environments import Environment, as_environment
+from armspan.environments.custom import CustomEnvironment
+from armspan.errors import Interrupted, InvalidParameter, NotApplicable
+from armspan.policies import Learner, Policy
+from armspan.simulation import plan
+from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
+from armspan.simulation.result import Result
+
+ENGINES = ("auto", "cpu", "cuda", "python")
+
+MakeLearner = Callable[[IntArray], Learner]
+
+
+def simulate(
+    env: Any,
+    policies: Any,
+    *,
+    horizon: int,
+    runs: int | Sequence[int] = 100,
+    seed: int = 0,
+    engine: str = "auto",
+    checkpoints: Sequence[int] | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run policies in an environment and return their regret.
+
+    env : an environment, or any object with n_arms, n_features, context(step, rng) and mean_rewards(x).
+    policies : one or several. A user's own is a class whose objects have choose(x) and update(arm, x, reward); it is
+        made afresh for every run with n_arms, n_features and seed.
+    horizon : steps of a run. runs : how many, numbered from 0, or their own numbers, such as range(100, 200).
+    seed : from 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones,
+        on any engine and any number of workers.
+    engine : "cpu" (compiled, all cores), "python" (the naive readable form, same choices), "auto" (the best present).
+    checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
+    workers : threads; as many as there are cores if left out.
+    progress : called as progress(done, total).
+    """
+    env = as_environment(env)
+    policies = list(policies) if isinstance(policies, list | tuple) else [policies]
+    if not policies:
+        raise InvalidParameter("policies must name at least one policy, got none")
+    horizon = _validate.whole("horizon", horizon, at_least=1, at_most=plan.MOST_STEPS)
+    numbers = plan.as_runs(runs)
+    seed = _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
+    engine = _validate.one_of("engine", engine, ENGINES)
+    if engine == "cuda":
+        raise NotApplicable('engine "cuda" is not part of this version; use "cpu", which uses all cores')
+    engine = "cpu" if engine == "auto" else engine
+    marks = plan.as_checkpoints(checkpoints, horizon)
+    workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
+
+    makers = [_maker(policy, env, seed, engine) for policy in policies]
+    for make in makers:
+        make(numbers[:1])  # refuse what cannot run before anything runs
+    if isinstance(env, CustomEnvironment) or engine == "python" or not all(isinstance(p, Policy) for p in policies):
+        workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
+    job = _Job(env, makers, horizon, numbers, seed, marks, progress)
+    try:
+        job.run(workers)
+    except KeyboardInterrupt:
+        done = job.finished
+        partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
+        raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", partial) from None
+    return _result(job, policies, engine, np.arange(numbers.size))
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner:
+    """A function from run numbers to what advances this policy through them."""
+    if isinstance(policy, Policy) and engine == "cpu":
+        return lambda runs: policy.learner(env, runs)
+    fresh = actor_factory(policy, env, seed)
+    recurring = env.n_contexts is not None
+    return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
+
+
+class _Job:
+    """The work of one call: chunks of runs, each advanced through all its blocks by one thread."""
+
+    def __init__(
+        self,
+        env: Environment,
+        makers: list[MakeLearner],
+        horizon: int,
+        runs: IntArray,
+        seed: int,
+        checkpoints: IntArray,
+        progress: Progress | None,
+    ) -> None:
+        self.env, self.makers, self.horizon, self.runs, self.seed = env, makers, horizon, runs, seed
+        self.checkpoints = checkpoints
+        self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
+        self.noise_sums = np.zeros((runs.size, checkpoints.size))
+        self.finished = np.zeros(runs.size, dtype=bool)
+        self._block = plan.block_steps(env.n_arms, env.n_features)
+        self._progress = progress
+        self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
+
+    def run(self, workers: int) -> None:
+        """Run all chunks; Ctrl-C stops every thread after its present block."""
+        total = len(self.makers) * self.runs.size * self.horizon
+        with ThreadPoolExecutor(workers) as pool:
+            chunks = plan.chunks(self.runs.size, self.horizon, self._block, workers)
+            futures: set[Future[None]] = {pool.submit(self._run_chunk, chunk) for chunk in chunks}
+            try:
+                while futures:
+                    finished, futures = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
+                    for future in finished:
+                        future.result()
+                    if self._progress is not None:
+                        self._progress(self._done, total)
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _run_chunk(self, chunk: slice) -> None:
+        """Advance some runs to the horizon. Changes pseudo_regret, noise_sums and finished there."""
+        runs = np.ascontiguousarray(self.runs[chunk])
+        stream = self.env.stream(self.seed, runs)
+        learners = [make(runs) for make in self.makers]
+        noise_so_far: FloatArray = np.zeros((runs.size, 1))
+        for first, size, marks, columns in plan.segments(self.horizon, self.checkpoints, self._block):
+            block = stream.draw(first, size)
+            width = columns.stop - columns.start  # the last mark need not be a checkpoint
+            curve = np.empty((runs.size, marks.size))
+            for p, learner in enumerate(learners):
+                if self._stop.is_set():
+                    return
+                learner.advance(block, marks, curve)
+                self.pseudo_regret[p, chunk, columns] = curve[:, :width]
+                with self._lock:
+                    self._done += runs.size * size
+            starts = np.concatenate([[0], marks[:-1]])
+            sums = np.add.reduceat(block.noise[:, :size], starts, axis=1).cumsum(axis=1) + noise_so_far
+            self.noise_sums[chunk, columns] = sums[:, :width]
+            noise_so_far = sums[:, -1:]
+        self.finished[chunk] = True
+
+
+def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Result:
+    pseudo_regret = job.pseudo_regret[:, rows]
+    return Result(
+        policies=_unique([policy_name(policy) for policy in policies]),
+        runs=job.runs[rows],
+        checkpoints=job.checkpoints,
+        pseudo_regret=pseudo_regret,
+        regret=pseudo_regret - job.noise_sums[rows],
+        environment=job.env.name,
+        horizon=job.horizon,
+        seed=job.seed,
+        engine=engine,
+    )
+
+
+def _unique(names: list[str]) -> tuple[str, ...]:
+    """Number the names that occur before: "greedy", "greedy (2)"."""
+    result: list[str] = []
+    for name in names:
+        copies = names[: len(result)].count(name)
+        result.append(name if copies == 0 else f"{name} ({copies + 1})")
+    return tuple(result)

@@ -1,0 +1,59 @@
+"""Exploration schedules α_t: the paper's, a constant, an array or a user's own function, all as data over t."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray
+from armspan.errors import InvalidParameter
+
+Schedule = Callable[[IntArray], FloatArray]
+"""From step numbers t = 1, 2, … to α_t."""
+
+Alpha = float | Sequence[float] | Callable[[IntArray], Any]
+"""What a user may give: a constant, one number a step, or a function of an array of step numbers."""
+
+
+def f(t: IntArray) -> FloatArray:
+    """f(t) = 1 + t log²t."""
+    return 1.0 + t * np.log(t) ** 2
+
+
+def paper_alpha(t: IntArray, *, n_features: int, bias: float, noise_scale: float = 1.0) -> FloatArray:
+    """α_t = l·s + R√((2 + d) log f(t)): Algorithm 1, line 3, for R-subgaussian noise (R = 1 in the paper).
+
+    bias : l·s, what the dummy contexts may add to the error.
+    """
+    return bias + noise_scale * np.sqrt((2 + n_features) * np.log(f(t)))
+
+
+def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
+    """Any accepted form of α as a function of step numbers, which checks what it returns."""
+    if callable(alpha):
+        return lambda t: _checked(name, alpha(t), t)
+    if np.ndim(alpha) == 0:
+        constant = _validate.real(name, alpha, at_least=0)
+        return lambda t: np.full(t.size, constant)
+    values = _validate.array(name, alpha, shape=("T",))
+
+    def look_up(t: IntArray) -> FloatArray:
+        if t[-1] > values.size:
+            raise InvalidParameter(f"{name} must have one entry a step, got {values.size} entries for step {t[-1]}")
+        return _checked(name, values[t[0] - 1 : t[-1]], t)
+
+    return look_up
+
+
+def _checked(name: str, values: Any, t: IntArray) -> FloatArray:
+    """One finite α ≥ 0 a step; a scalar stands for all steps."""
+    result = np.asarray(values, dtype=np.float64)
+    result = np.ascontiguousarray(np.broadcast_to(result, t.shape) if result.ndim == 0 else result)
+    if result.shape != t.shape:
+        raise InvalidParameter(f"{name} must give one value a step, got shape {result.shape} for {t.size} steps")
+    wrong = ~(np.isfinite(result) & (result >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InvalidParameter(f"{name} must be finite and >= 0, got {result[at]} at step {t[at]}")
+    return result
