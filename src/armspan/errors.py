@@ -21,8 +21,11 @@ class BadFile(ArmspanError, ValueError):
     """A file is not what it should be, or cannot be read or written."""
 
 
-class Interrupted(ArmspanError, KeyboardInterrupt):
-    """A simulation was stopped by Ctrl-C; `partial` is the Result of the runs that were finished, or None."""
+class Interrupted(KeyboardInterrupt):
+    """A simulation was stopped by Ctrl-C; `partial` is the Result of the runs that were finished, or None.
+
+    Not an ArmspanError: like any Ctrl-C it must pass through `except Exception`.
+    """
 
     def __init__(self, message: str, partial: object = None) -> None:
         super().__init__(message)

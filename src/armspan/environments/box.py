@@ -67,7 +67,7 @@ class BoxContexts(Environment):
         if self.gap >= reach:
             raise InvalidParameter(f"gap must be below {reach:.6g}, the largest lead in this box, got {self.gap:g}")
         rng = np.random.default_rng(0)
-        u = rng.random((20_000, self.n_arms, self.n_features))
+        u = rng.random((10_000, self.n_arms, self.n_features))
         means = np.einsum("nkd,kd->nk", self.low + (self.high - self.low) * u, self.theta)
         leads = np.diff(np.partition(means, -2, axis=1)[:, -2:], axis=1)
         accepted = float((leads >= self.gap).mean())

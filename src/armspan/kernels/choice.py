@@ -1,7 +1,5 @@
 """The choice of an arm: the largest index wins, and ties are broken uniformly at random by the run's own stream."""
 
-import math
-
 import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
@@ -9,6 +7,14 @@ from armspan.kernels.philox import HALF, TIES, words
 
 ROUNDING = 1e-12
 """Indices closer than this, relatively, are tied: they differ by rounding alone."""
+
+
+@inlined
+def contend(value, a, best, second, arm):
+    """Let arm a with this index contend; returns the largest index so far, the second largest, and who has the largest."""
+    leads = value > best  # which arm leads is anyone's guess, so select, do not branch
+    behind = best if leads else value
+    return value if leads else best, behind if behind > second else second, a if leads else arm
 
 
 @inlined
@@ -33,16 +39,3 @@ def break_tie(index, best, seed, run, step):
                 break
             skip -= 1
     return arm
-
-
-@inlined
-def leader(index):
-    """The largest index (K,), the second largest, and the arm that has the largest."""
-    best, second, arm = -math.inf, -math.inf, 0
-    for a in range(index.size):
-        leads = index[a] > best  # which arm leads is anyone's guess, so select, do not branch
-        behind = best if leads else index[a]
-        second = behind if behind > second else second
-        best = index[a] if leads else best
-        arm = a if leads else arm
-    return best, second, arm

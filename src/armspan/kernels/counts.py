@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from armspan.kernels._compile import kernel
-from armspan.kernels.choice import break_tie, is_tie, leader
+from armspan.kernels.choice import break_tie, contend, is_tie
 
 UNTRIED = 1e300
 """The index of an arm that was never pulled: above all others, and finite, so that differences make sense."""
@@ -21,11 +21,11 @@ def advance_counts(block, alpha, marks, state, curve):
         regret, i = state.regret[r], 0
         for m in range(marks.size):
             while i < marks[m]:
-                c = contexts[i]
-                for a in range(index.size):
-                    N = pulls[c, a]
-                    index[a] = reward_sums[c, a] / N + alpha[i] / math.sqrt(N) if N > 0 else UNTRIED
-                best, second, a = leader(index)
+                c, best, second, a = contexts[i], -math.inf, -math.inf, 0
+                for k in range(index.size):
+                    N = pulls[c, k]
+                    index[k] = reward_sums[c, k] / N + alpha[i] / math.sqrt(N) if N > 0 else UNTRIED
+                    best, second, a = contend(index[k], k, best, second, a)
                 if is_tie(best, second):
                     a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
                 pulls[c, a] += 1

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from armspan.kernels._compile import inlined, kernel
-from armspan.kernels.choice import break_tie, is_tie, leader
+from armspan.kernels.choice import break_tie, contend, is_tie
 
 
 @inlined
@@ -57,11 +57,11 @@ def advance(block, alpha, marks, state, curve, d):
         regret, i = state.regret[r], 0
         for m in range(marks.size):
             while i < marks[m]:
-                c = contexts[i]
-                for a in range(K):
-                    mean[a], variance[a] = score(V_inv, theta_hat, a, x, c, d)
-                    index[a] = mean[a] + alpha[i] * math.sqrt(max(variance[a], 0.0))  # Algorithm 1, line 8
-                best, second, a = leader(index)
+                c, best, second, a = contexts[i], -math.inf, -math.inf, 0
+                for k in range(K):
+                    mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
+                    index[k] = mean[k] + alpha[i] * math.sqrt(max(variance[k], 0.0))  # Algorithm 1, line 8
+                    best, second, a = contend(index[k], k, best, second, a)
                 if is_tie(best, second):
                     a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)

@@ -2,7 +2,7 @@
 
 from armspan.simulation.growth import Growth
 from armspan.simulation.result import Result, concatenate, load_result
-from armspan.simulation.simulate import simulate
+from armspan.simulation.runner import simulate
 from armspan.simulation.summary import Summary
 
 __all__ = ["Growth", "Result", "Summary", "concatenate", "load_result", "simulate"]

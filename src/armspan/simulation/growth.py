@@ -1,12 +1,13 @@
 """The growth verdict: does a regret curve stay constant, or grow like log t, √t or t? By a stated rule, or undecided.
 
-The rule looks at the last two doublings of time. Let A be the mean regret gained from T/4 to T/2 and B that from T/2
-to T. Regret that grows like t^γ has B/A = 2^γ, and like log t has B/A = 1. So
+The rule looks at the end of the mean pseudo-regret R(t), with T the last checkpoint.
 
-- *constant*: B is at most 1 % of the regret at T;
-- otherwise γ = log₂(B/A) decides: *logarithmic* within ±¼ of 0, *square-root* within ±¼ of ½, *linear* from ¾ on;
-- *undecided* where the 95 % interval, from 2,000 bootstrap resamples of the runs, leaves the verdict's own range,
-  where γ < -¼ (the curve flattens faster than a logarithm, but is not yet flat), or with fewer than 5 runs.
+- *constant*: of R(T), at most 1 % came after T/2.
+- Otherwise compare the last two quadruplings of time, A = R(T/4) - R(T/16) and B = R(T) - R(T/4). Regret like t^γ
+  has B/A = 4^γ and regret like log t has B/A = 1, so γ = log₄(B/A) decides: *logarithmic* within ¼ of 0,
+  *square-root* within ¼ of ½, *linear* from ¾ on.
+- *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs, is not within
+  one verdict's range; where γ < -¼ (flattening faster than a logarithm, but not flat yet); and with fewer than 5 runs.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Growth:
 
     verdict : "constant", "logarithmic", "square-root", "linear" or "undecided".
     last_doubling : share of the mean regret at T that came after T/2, and its 95 % interval.
-    exponent : γ = log₂(B/A), and its 95 % interval; nan where nothing was gained.
+    exponent : γ = log₄(B/A), and its 95 % interval; nan where nothing was gained.
     reason : the verdict in a sentence.
     """
 
@@ -42,18 +43,18 @@ class Growth:
 def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     """The verdict on curves (R, C) of pseudo-regret at checkpoints (C,)."""
     T = checkpoints[-1]
-    quarter, half, end = (_at(checkpoints, curves, t) for t in (T / 4, T / 2, T))
-    gains = np.stack([half - quarter, end - half, end])  # (3, R)
-    A, B, total = gains.mean(axis=1)
-    share, gamma = _share(B, total), _exponent(A, B)
+    sixteenth, quarter, half, end = (_at(checkpoints, curves, T / part) for part in (16, 4, 2, 1))
+    gains = np.stack([quarter - sixteenth, end - quarter, end - half, end])  # (4, R)
+    A, B, last, total = gains.mean(axis=1)
+    share, gamma = _share(last, total), _exponent(A, B)
     runs = curves.shape[0]
     nan = float("nan")
     if runs < FEWEST_RUNS:
         reason = f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
         return Growth("undecided", share, (nan, nan), gamma, (nan, nan), reason)
     rng = np.random.default_rng(0)
-    resampled = gains[:, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=2)  # (3, RESAMPLES)
-    shares, gammas = _share(resampled[1], resampled[2]), _exponent(resampled[0], resampled[1])
+    resampled = gains[:, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=2)  # (4, RESAMPLES)
+    shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
     share_interval, gamma_interval = _interval(shares), _interval(gammas)
     verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
     return Growth(verdict, float(share), share_interval, float(gamma), gamma_interval, reason)
@@ -92,9 +93,9 @@ def _share(B: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def _exponent(A: FloatArray, B: FloatArray) -> FloatArray:
-    """log₂(B/A); -∞ where nothing is gained any more, and +∞ where something is gained for the first time."""
+    """log₄(B/A); -∞ where nothing is gained any more, and +∞ where something is gained for the first time."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log2(np.maximum(B, 0.0)) - np.log2(np.maximum(A, 0.0))
+        return (np.log2(np.maximum(B, 0.0)) - np.log2(np.maximum(A, 0.0))) / 2
 
 
 def _interval(values: FloatArray) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """How a simulation is cut up: checkpoints, blocks of steps and chunks of runs."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ def as_checkpoints(checkpoints: Any, horizon: int) -> IntArray:
     """The caller's checkpoints, or about 200 from 1 to the horizon, evenly spaced on a log scale."""
     if checkpoints is None:
         steps = np.geomspace(1, horizon, 250)
-        landmarks = [-(-horizon // 4), -(-horizon // 2), horizon]  # for the growth verdict
+        landmarks = [-(-horizon // part) for part in (16, 4, 2, 1)]  # where the growth verdict looks
         return np.unique(np.concatenate([np.round(steps), landmarks])).astype(np.int64)
     given = np.asarray(checkpoints)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
@@ -57,7 +58,7 @@ def as_runs(runs: Any) -> IntArray:
 def block_steps(n_arms: int, n_features: int) -> int:
     """Steps in a block: a power of two that depends on the problem alone, never on workers or runs."""
     fit = BLOCK_BYTES // (8 * n_arms * n_features)
-    return int(min(max(1 << (fit.bit_length() - 1), 64) if fit else 64, 8192))
+    return int(min(max(1 << (fit.bit_length() - 1), 64) if fit else 64, 2048))
 
 
 def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segment]:
@@ -72,7 +73,9 @@ def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segmen
 
 
 def chunks(n_runs: int, horizon: int, block: int, workers: int) -> list[slice]:
-    """Runs that are advanced together: few for long runs, many for short ones, and some for every worker."""
+    """Runs that are advanced together: few for long runs, many for short ones, and as many chunks for every worker."""
     together = max(1, CHUNK_STEPS // min(block, horizon))
-    size = max(1, min(together, -(-n_runs // workers)))
-    return [slice(start, min(start + size, n_runs)) for start in range(0, n_runs, size)]
+    rounds = -(-n_runs // (together * workers))
+    count = min(n_runs, rounds * workers)
+    edges = [n_runs * i // count for i in range(count + 1)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(edges)]

@@ -1,0 +1,76 @@
+"""What the commands share: a progress bar, an output folder, the optional packages."""
+
+import argparse
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from armspan._typing import Progress
+from armspan.errors import BadFile, MissingExtra
+
+
+def need_lab() -> None:
+    """The CLI draws and shows progress with the packages of the extra `lab`."""
+    missing = [name for name in ("matplotlib", "pandas", "tqdm") if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(f"this command needs {', '.join(missing)}: pip install 'armspan[lab]'")
+
+
+def output_folder(path: Path | None) -> Path | None:
+    """Make the folder and see that it can be written, before any work is done."""
+    if path is None:
+        return None
+    probe = path / ".armspan-probe"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise BadFile(f"--out must be a folder that can be written, got {path}: {error.strerror}") from None
+    return path
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Options that every simulating command has."""
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write figures, tables and report.html here")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of tables")
+
+
+class Bars:
+    """One progress bar a stage on the terminal, with the time left; silent where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, stage: str) -> Progress:
+        """Begin a stage and return its progress callback."""
+        from tqdm import tqdm
+
+        self.close()
+        self._bar = bar = tqdm(
+            desc=stage,
+            unit="",
+            total=100,
+            disable=not sys.stderr.isatty(),
+            bar_format="{desc:<28}{percentage:3.0f}% |{bar:30}| {elapsed} gone, {remaining} left",
+        )
+
+        def progress(done: int, total: int) -> None:
+            bar.update(100 * done / total - bar.n)
+
+        return progress
+
+    def close(self) -> None:
+        """End the stage."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def __enter__(self) -> "Bars":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

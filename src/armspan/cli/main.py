@@ -1,0 +1,46 @@
+"""The entry point: which command, and errors as one clear line."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import armspan
+from armspan.cli import reproduce, simulate
+from armspan.errors import ArmspanError
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that refuses in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit code 2, no usage text."""
+        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def parser() -> Parser:
+    """All commands."""
+    top = Parser(prog="armspan", description="Linear contextual bandits with diverse contexts.")
+    top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (reproduce, simulate):
+        command.add_parser(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 done, 2 bad input, 130 stopped by Ctrl-C."""
+    args = parser().parse_args(arguments)
+    try:
+        return int(args.run(args))
+    except ArmspanError as error:
+        print(f"armspan: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt as stop:
+        print(f"armspan: {stop or 'stopped'}", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,96 @@
+"""armspan reproduce: the paper's figures, at full size or smaller."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.errors import Interrupted, InvalidParameter
+from armspan.experiments import FIGURES, DialResult, Outcome, PanelResult, Settings, Survey, reproduce
+
+EXAMPLE = """\
+example:
+  armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
+  armspan reproduce 1a --runs 20 --horizon 50000"""
+
+
+def add_parser(commands: Any) -> None:
+    """Describe the command."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "reproduce",
+        help="reproduce the paper's figures",
+        description="Reproduce the paper's Figure 1 (a, b, c) and our own fourth figure, the diversity dial.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("figure", nargs="?", default="all", help="1a, 1b, 1c, dial or all (default)")
+    size = Settings()
+    parser.add_argument("--runs", type=int, default=size.runs, help=f"runs of each simulation (default {size.runs})")
+    parser.add_argument("--horizon", type=int, default=size.horizon, help=f"steps of a run (default {size.horizon})")
+    parser.add_argument("--seed", type=int, default=size.seed, help=f"random seed (default {size.seed})")
+    parser.add_argument("--draws", type=int, default=size.draws, help=f"draws of θ for 1c (default {size.draws})")
+    parser.add_argument("--engine", default=size.engine, help="auto (default), cpu or python")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the figures, print what came out, write the report."""
+    need_lab()
+    from armspan.report import paper
+
+    if args.figure not in ("all", *FIGURES):
+        raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
+    if args.draws < 1:
+        raise InvalidParameter(f"draws must be an integer >= 1, got {args.draws}")
+    figures = FIGURES if args.figure == "all" else (args.figure,)
+    settings = Settings(args.runs, args.horizon, args.seed, args.engine, args.draws)
+    folder = output_folder(args.out)
+    outcomes: dict[str, Outcome] = {}
+    stopped: KeyboardInterrupt | None = None
+    try:
+        with Bars() as bars:
+            for key, outcome in reproduce(figures, settings, bars):
+                outcomes[key] = outcome
+    except KeyboardInterrupt as stop:
+        stopped = stop
+        partial = stop.partial if isinstance(stop, Interrupted) else None
+        if isinstance(partial, PanelResult):
+            outcomes[partial.panel.key] = partial
+        elif isinstance(partial, DialResult):
+            outcomes["dial"] = partial
+    if args.json:
+        print(json.dumps(paper.summary(outcomes, settings), indent=2, ensure_ascii=False))
+    else:
+        for outcome in outcomes.values():
+            print(_text(outcome) + "\n")
+    if folder is not None and outcomes:
+        _tell(paper.write(outcomes, settings, folder), args.json)
+    if stopped is not None:
+        raise stopped
+    return 0
+
+
+def _tell(report: Path, quiet: bool) -> None:
+    if not quiet:
+        print(f"Open {report} in a browser: figures, tables and what was confirmed.")
+
+
+def _text(outcome: Outcome) -> str:
+    """One outcome for the terminal."""
+    if isinstance(outcome, PanelResult):
+        lines = [f"  {finding.word:<13}  {finding.statement}" for finding in outcome.findings]
+        return "\n".join([outcome.panel.title, str(outcome.result.summary()), *lines])
+    if isinstance(outcome, Survey):
+        lines = [
+            f"  rarest arm best with probability >= {share.threshold:<5g}  {share.share:7.2%} of the draws"
+            for share in outcome.shares()
+        ]
+        return "\n".join([f"Figure 1c: {outcome.n_draws:,} random draws of θ", *lines])
+    rows = zip(outcome.lambda_0, outcome.results, strict=True)
+    lines = []
+    for value, result in rows:
+        row = result.summary()[0]
+        lines.append(f"  λ₀ = {value:<9.3g} {row.mean:9,.1f} ± {row.sd:<9,.1f} {row.growth.verdict}")
+    return "\n".join(["Diversity dial: final pseudo-regret of LinUCB-d (mean ± sd)", *lines])

@@ -1,0 +1,68 @@
+"""armspan simulate: run an experiment that a TOML file describes."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.errors import Interrupted
+from armspan.experiments.spec import load_spec
+from armspan.simulation import Result, simulate
+
+EXAMPLE = """\
+example:
+  armspan simulate examples/offers.toml --out out/offers"""
+
+
+def add_parser(commands: Any) -> None:
+    """Describe the command."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "simulate",
+        help="run an experiment described in a TOML file",
+        description="Run an experiment described in a TOML file (docs/spec.md lists its keys).",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file")
+    for name, text in (("runs", "runs"), ("horizon", "steps of a run"), ("seed", "random seed")):
+        parser.add_argument(f"--{name}", type=int, help=f"{text}, instead of the file's")
+    parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the experiment, print its summary, write the report."""
+    need_lab()
+    from armspan.report import experiment
+
+    spec = load_spec(args.spec)
+    folder = output_folder(args.out)
+    stopped: Interrupted | None = None
+    try:
+        with Bars() as bars:
+            result = simulate(
+                spec.env,
+                spec.policies,
+                horizon=spec.horizon if args.horizon is None else args.horizon,
+                runs=spec.runs if args.runs is None else args.runs,
+                seed=spec.seed if args.seed is None else args.seed,
+                engine=args.engine,
+                progress=bars(spec.name),
+            )
+    except Interrupted as stop:
+        if not isinstance(stop.partial, Result):
+            raise
+        stopped, result = stop, stop.partial
+    if args.json:
+        print(json.dumps(experiment.summary(spec, result), indent=2, ensure_ascii=False))
+    else:
+        print(f"{spec.name}\n{result.summary()}")
+    if folder is not None:
+        report = experiment.write(spec, result, folder)
+        if not args.json:
+            print(f"Open {report} in a browser.")
+    if stopped is not None:
+        raise stopped
+    return 0

@@ -1,0 +1,80 @@
+"""What the paper says of a figure, as statements that a result confirms or does not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan.simulation import Result
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement, whether the simulation confirmed it (None: it cannot tell), and what came out."""
+
+    statement: str
+    confirmed: bool | None
+    outcome: str
+
+    @property
+    def word(self) -> str:
+        """The finding in a word or two."""
+        return {True: "confirmed", False: "not confirmed", None: "undecided"}[self.confirmed]
+
+
+Claim = Callable[[Mapping[str, Result]], Finding]
+"""Looks at all results so far, by their keys."""
+
+
+def stays_constant(key: str, policy: str, statement: str) -> Claim:
+    """The policy's regret is constant in T."""
+
+    def check(results: Mapping[str, Result]) -> Finding:
+        growth = results[key].growth(policy)
+        confirmed = None if growth.verdict == "undecided" else growth.verdict == "constant"
+        return Finding(statement, confirmed, f"{policy}: {growth.verdict}; {growth.reason}")
+
+    return check
+
+
+def keeps_growing(key: str, policy: str, statement: str) -> Claim:
+    """The policy's regret is not constant in T; which growth it is, the outcome says."""
+
+    def check(results: Mapping[str, Result]) -> Finding:
+        growth = results[key].growth(policy)
+        flattening = growth.verdict == "undecided" and not growth.last_doubling_interval[0] > 0.01
+        confirmed = None if flattening else growth.verdict != "constant"
+        return Finding(statement, confirmed, f"{policy}: {growth.verdict}; {growth.reason}")
+
+    return check
+
+
+def same_curves(key: str, one: str, other: str, statement: str) -> Claim:
+    """Two policies make the same choices in every run."""
+
+    def check(results: Mapping[str, Result]) -> Finding:
+        result = results[key]
+        same = np.array_equal(result.curves(one), result.curves(other))
+        runs = result.runs.size
+        outcome = f"the curves of {one} and {other} are {'identical in all' if same else 'different in some'} {runs} runs."
+        return Finding(statement, same, outcome)
+
+    return check
+
+
+def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
+    """The policy's final regret is lower in one problem than in another, by more than the noise of the runs."""
+
+    def check(results: Mapping[str, Result]) -> Finding:
+        if than not in results:
+            return Finding(statement, None, f"figure {than} was not run beside it.")
+        means, errors = [], []
+        for name in (key, than):
+            final = results[name].curves(policy)[:, -1]
+            means.append(float(final.mean()))
+            errors.append(float(final.std(ddof=1)) / np.sqrt(final.size) if final.size > 1 else np.inf)
+        clear = abs(means[1] - means[0]) > 1.96 * np.hypot(*errors)
+        outcome = f"{policy} ends at {means[0]:,.1f} here and at {means[1]:,.1f} in figure {than}."
+        return Finding(statement, means[0] < means[1] if clear else None, outcome)
+
+    return check

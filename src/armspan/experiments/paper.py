@@ -1,0 +1,210 @@
+"""The paper's Figure 1 and our own fourth figure, as frozen specifications and the functions that run them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from armspan._typing import Progress
+from armspan.environments import Environment, diversity_dial, paper_1a, paper_1b, paper_1c
+from armspan.errors import Interrupted
+from armspan.experiments.claims import (
+    Claim,
+    Finding,
+    keeps_growing,
+    lower_regret,
+    same_curves,
+    stays_constant,
+)
+from armspan.experiments.survey import Survey, survey_1c
+from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
+from armspan.simulation import Result, simulate
+
+FIGURES = ("1a", "1b", "1c", "dial")
+DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How large to run; the defaults are the paper's."""
+
+    runs: int = 100
+    horizon: int = 500_000
+    seed: int = 0
+    engine: str = "auto"
+    draws: int = 2_000  # of θ, in the survey of Figure 1c
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of regret curves: a problem, the policies in it, and what the paper claims of them."""
+
+    key: str
+    title: str
+    says: str
+    env: Environment
+    policies: tuple[Policy, ...]
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class PanelResult:
+    """A panel that was run, or stopped on the way (then with fewer runs)."""
+
+    panel: Panel
+    result: Result
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class DialResult:
+    """LinUCB-d along the diversity dial: a result for each level and its λ₀."""
+
+    levels: tuple[float, ...]
+    lambda_0: tuple[float, ...]
+    results: tuple[Result, ...]
+
+
+class Watch(Protocol):
+    """Told which stage begins; returns the progress callback for it."""
+
+    def __call__(self, stage: str) -> Progress: ...
+
+
+Outcome = PanelResult | Survey | DialResult
+
+
+def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
+    """Run figures one after the other and hand out what each gives, under its key.
+
+    A Ctrl-C hands out what is finished of the present stage before it goes on as `Interrupted`.
+    """
+    results: dict[str, Result] = {}
+    for figure in figures:
+        if figure == "1c":
+            survey = survey_1c(settings.draws, progress=watch("draws of θ for figure 1c"))
+            yield "survey", survey
+            panels = [_panel_1c_diverse(survey), _panel_1c_typical(survey)]
+        elif figure == "dial":
+            yield "dial", _run_dial(settings, watch("diversity dial"))
+            continue
+        else:
+            panels = [_PANELS[figure]()]
+        for panel in panels:
+            yield panel.key, _run_panel(panel, settings, results, watch(f"figure {panel.key}"))
+
+
+def _run_panel(panel: Panel, settings: Settings, results: dict[str, Result], progress: Progress) -> PanelResult:
+    try:
+        results[panel.key] = _simulate(panel.env, panel.policies, settings, progress)
+    except Interrupted as stop:
+        if isinstance(stop.partial, Result):
+            results[panel.key] = stop.partial
+            stop.partial = _judged(panel, results)
+        raise
+    return _judged(panel, results)
+
+
+def _judged(panel: Panel, results: Mapping[str, Result]) -> PanelResult:
+    return PanelResult(panel, results[panel.key], tuple(claim(results) for claim in panel.claims))
+
+
+def _run_dial(settings: Settings, progress: Progress) -> DialResult:
+    problems = [diversity_dial(level) for level in DIAL_LEVELS]
+    done: list[Result] = []
+
+    def outcome() -> DialResult:
+        return DialResult(DIAL_LEVELS[: len(done)], tuple(env.lambda_0() for env in problems[: len(done)]), tuple(done))
+
+    def part(steps: int, total: int) -> None:
+        progress(len(done) * total + steps, len(problems) * total)
+
+    try:
+        for env in problems:
+            done.append(_simulate(env, (LinUCBd(),), settings, part))
+    except Interrupted as stop:
+        stop.partial = outcome() if done else None
+        raise
+    return outcome()
+
+
+def _simulate(env: Environment, policies: tuple[Policy, ...], settings: Settings, progress: Progress) -> Result:
+    return simulate(
+        env,
+        policies,
+        horizon=settings.horizon,
+        runs=settings.runs,
+        seed=settings.seed,
+        engine=settings.engine,
+        progress=progress,
+    )
+
+
+def _panel_1a() -> Panel:
+    return Panel(
+        key="1a",
+        title="Figure 1a: uniform context arrivals",
+        says="LinUCB-d behaves exactly as LinUCB with the same α_t and shows bounded regret; the greedy algorithm and "
+        "UCB for individual contexts do not.",
+        env=paper_1a(),
+        policies=_FOUR,
+        claims=_four_claims("1a"),
+    )
+
+
+def _panel_1b() -> Panel:
+    return Panel(
+        key="1b",
+        title="Figure 1b: the same with larger context diversity",
+        says="With contexts 2 and 3 changed, λ₀ rises from 0.00799 to 0.16917 at about the same gap, and LinUCB-d "
+        "converges much faster, to a lower regret.",
+        env=paper_1b(),
+        policies=_FOUR,
+        claims=(*_four_claims("1b"), lower_regret("1b", "1a", "LinUCB-d", "More diverse contexts mean lower regret.")),
+    )
+
+
+def _panel_1c_diverse(survey: Survey) -> Panel:
+    draw = survey.most_diverse
+    env = paper_1c(draw.seed)
+    return Panel(
+        key="1c",
+        title="Figure 1c: continuous contexts, a diverse draw of θ",
+        says="With 5 arms in R⁴ and contexts from a continuous set, LinUCB-d still has constant regret, while the greedy "
+        f"algorithm does not converge. The paper does not give its θ; this is the most diverse of {survey.n_draws:,} "
+        f"draws, seed {draw.seed}, in which even the rarest arm is best with probability {draw.rarest:.3f}.",
+        env=env,
+        policies=(LinUCBd(), Greedy()),
+        claims=(
+            stays_constant("1c", "LinUCB-d", "LinUCB-d achieves constant regret with continuous contexts."),
+            keeps_growing("1c", "greedy", "The greedy algorithm does not converge."),
+        ),
+    )
+
+
+def _panel_1c_typical(survey: Survey) -> Panel:
+    draw = survey.typical
+    return Panel(
+        key="1c-typical",
+        title="Figure 1c again: a typical draw of θ",
+        says="The paper says that θ on a sphere “ensures that each of them can be optimal”, and expects constant regret. "
+        f"This is the median of the {survey.n_draws:,} draws, seed {draw.seed}: its rarest arm was best in "
+        f"{draw.rarest:.4%} of the contexts.",
+        env=paper_1c(draw.seed),
+        policies=(LinUCBd(), Greedy()),
+        claims=(stays_constant("1c-typical", "LinUCB-d", "LinUCB-d achieves constant regret for any draw of θ."),),
+    )
+
+
+_FOUR: tuple[Policy, ...] = (LinUCBd(), LinUCB(), Greedy(), ContextUCB())
+_PANELS: Mapping[str, Callable[[], Panel]] = {"1a": _panel_1a, "1b": _panel_1b}
+
+
+def _four_claims(key: str) -> tuple[Claim, ...]:
+    return (
+        stays_constant(key, "LinUCB-d", "LinUCB-d shows bounded regret."),
+        same_curves(key, "LinUCB-d", "LinUCB", "LinUCB-d behaves exactly as LinUCB with the same α_t."),
+        keeps_growing(key, "greedy", "The greedy algorithm does not achieve constant regret."),
+        keeps_growing(key, "UCB per context", "UCB for individual contexts does not achieve constant regret."),
+    )
+
+

@@ -1,0 +1,116 @@
+"""An experiment described in a TOML file: environment, policies and size, with every key known or refused."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from armspan import _validate
+from armspan.environments import (
+    BoxContexts,
+    Environment,
+    FiniteContexts,
+    Gaussian,
+    MarkovContexts,
+    Rademacher,
+    diversity_dial,
+    paper_1a,
+    paper_1b,
+    paper_1c,
+)
+from armspan.errors import BadFile, InvalidParameter
+from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
+
+Make = Callable[..., Environment]
+
+ENVIRONMENTS: Mapping[str, tuple[Make, tuple[str, ...], tuple[str, ...]]] = {
+    # kind: what makes it, the keys it needs, the keys it may have
+    "finite": (FiniteContexts, ("features", "theta"), ("probabilities", "noise")),
+    "markov": (MarkovContexts, ("features", "theta", "transition"), ("noise",)),
+    "box": (BoxContexts, ("theta",), ("low", "high", "gap", "noise")),
+    "paper_1a": (paper_1a, (), ()),
+    "paper_1b": (paper_1b, (), ()),
+    "paper_1c": (paper_1c, (), ("seed",)),
+    "diversity_dial": (diversity_dial, ("level",), ()),
+}
+POLICIES: Mapping[str, type[Policy]] = {
+    policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy, ContextUCB)
+}
+NOISES = {"gaussian": Gaussian, "rademacher": Rademacher}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A described experiment."""
+
+    name: str
+    env: Environment
+    policies: tuple[Policy, ...]
+    horizon: int
+    runs: int
+    seed: int
+
+
+def load_spec(path: str | PathLike[str]) -> Spec:
+    """Read a spec file; docs/spec.md lists its keys."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path} is not valid TOML: {error}") from None
+    return parse_spec(content, default_name=Path(path).stem)
+
+
+def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") -> Spec:
+    """A spec from what a TOML file holds."""
+    _keys("the spec", content, needs=("horizon", "environment", "policies"), may=("name", "runs", "seed"))
+    policies = content["policies"]
+    if not isinstance(policies, list) or not policies or not all(isinstance(entry, dict) for entry in policies):
+        raise InvalidParameter("policies must be one or more [[policies]] tables")
+    return Spec(
+        name=str(content.get("name", default_name)),
+        env=_environment(content["environment"]),
+        policies=tuple(_policy(entry, number) for number, entry in enumerate(policies, 1)),
+        horizon=_validate.whole("horizon", content["horizon"], at_least=1),
+        runs=_validate.whole("runs", content.get("runs", 100), at_least=1),
+        seed=_validate.whole("seed", content.get("seed", 0), at_least=0),
+    )
+
+
+def _environment(entry: Any) -> Environment:
+    if not isinstance(entry, dict) or "kind" not in entry:
+        raise InvalidParameter(f"environment must be a table with a kind: {', '.join(ENVIRONMENTS)}")
+    kind = _validate.one_of("environment kind", entry["kind"], tuple(ENVIRONMENTS))
+    make, needs, may = ENVIRONMENTS[kind]
+    _keys(f"environment {kind}", entry, needs=("kind", *needs), may=may)
+    options = {key: value for key, value in entry.items() if key != "kind"}
+    if isinstance(options.get("noise"), dict):
+        options["noise"] = _noise(options["noise"])
+    return make(**options)
+
+
+def _noise(entry: Mapping[str, Any]) -> Gaussian | Rademacher:
+    _keys("noise", entry, needs=("kind",), may=("scale",))
+    kind = _validate.one_of("noise kind", entry["kind"], tuple(NOISES))
+    return NOISES[kind](entry.get("scale", 1.0))
+
+
+def _policy(entry: Mapping[str, Any], number: int) -> Policy:
+    where = f"policy {number}"
+    if "kind" not in entry:
+        raise InvalidParameter(f"{where} must have a kind: {', '.join(POLICIES)}")
+    policy = POLICIES[_validate.one_of(f"kind of {where}", entry["kind"], tuple(POLICIES))]
+    _keys(f"{where}, {entry['kind']},", entry, needs=("kind",), may=tuple(field.name for field in fields(policy)))
+    return policy(**{key: value for key, value in entry.items() if key != "kind"})
+
+
+def _keys(where: str, entry: Mapping[str, Any], *, needs: tuple[str, ...], may: tuple[str, ...]) -> None:
+    for key in entry:
+        if key not in needs and key not in may:
+            raise InvalidParameter(f"{where} has an unknown key {key!r}; known are {', '.join((*needs, *may))}")
+    for key in needs:
+        if key not in entry:
+            raise InvalidParameter(f"{where} lacks the key {key!r}")

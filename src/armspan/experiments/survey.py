@@ -1,0 +1,89 @@
+"""How diverse is a random draw of θ as in Figure 1c? The paper's own draw is not given, so many are looked at."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray, Progress
+from armspan.environments import paper_1c
+
+CONTEXTS = 10_000
+"""Contexts by which each draw is judged."""
+THRESHOLDS = (0.001, 0.01, 0.05, 0.1)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One draw of θ: its seed, and how often its rarest arm is best."""
+
+    seed: int
+    rarest: float
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of draws whose rarest arm is best with at least this probability, and its 95 % Wilson interval."""
+
+    threshold: float
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Many draws of θ. rarest : (n,) how often the rarest arm of draw 0, 1, … is best."""
+
+    rarest: FloatArray
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws were looked at."""
+        return self.rarest.size
+
+    @property
+    def most_diverse(self) -> Draw:
+        """The draw whose rarest arm is best most often."""
+        return self._draw(int(np.argmax(self.rarest)))
+
+    @property
+    def typical(self) -> Draw:
+        """The median draw."""
+        return self._draw(int(np.argsort(self.rarest, kind="stable")[self.n_draws // 2]))
+
+    def shares(self) -> list[Share]:
+        """How many draws are diverse to a useful degree."""
+        return [_wilson(threshold, int((self.rarest >= threshold).sum()), self.n_draws) for threshold in THRESHOLDS]
+
+    def _draw(self, seed: int) -> Draw:
+        return Draw(seed, float(self.rarest[seed]))
+
+
+def survey_1c(draws: int, progress: Progress) -> Survey:
+    """Look at paper_1c(0), paper_1c(1), …"""
+    result = np.empty(draws)
+    with ThreadPoolExecutor() as pool:
+        try:
+            for seed, rarest in enumerate(pool.map(_rarest, range(draws))):
+                result[seed] = rarest
+                progress(seed + 1, draws)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Survey(result)
+
+
+def _rarest(seed: int) -> float:
+    """How often the rarest arm of paper_1c(seed) is best."""
+    _, means = paper_1c(seed).sample(CONTEXTS)
+    wins = np.bincount(np.argmax(means, axis=1), minlength=means.shape[1])
+    return float(wins.min() / CONTEXTS)
+
+
+def _wilson(threshold: float, hits: int, n: int) -> Share:
+    z, p = 1.96, hits / n
+    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return Share(threshold, p, max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale))

@@ -1,0 +1,1 @@
+"""Results as figures, tables and one self-contained HTML page. Needs the extra `lab`."""

@@ -1,0 +1,110 @@
+"""Results as figures: colour-blind safe, labelled, with what the shading means in words."""
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from armspan._typing import FloatArray
+from armspan.experiments import DialResult, Survey
+from armspan.experiments.survey import THRESHOLDS
+from armspan.simulation import Result
+
+# Okabe and Ito's palette, with a line style each, so that the lines can be told apart without colour
+COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+STYLES = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (5, 1, 1, 1)), "--", "-")
+
+_SETTINGS = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "svg.hashsalt": "armspan",  # the same figure gives the same file
+}
+
+
+def regret_figure(result: Result, title: str) -> Figure:
+    """Mean pseudo-regret against log T, shaded two standard deviations either side, as in the paper.
+
+    A curve that leaves the others far below is cut off at the top, and its end is written there.
+    """
+    with matplotlib.rc_context(_SETTINGS):
+        figure, axes = _figure()
+        t, mean, sd = result.checkpoints, result.mean(), np.nan_to_num(result.sd())
+        top = _top(mean, sd)
+        for p, name in enumerate(result.policies):
+            colour, style = COLOURS[p % len(COLOURS)], STYLES[p % len(STYLES)]
+            axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=name)
+            axes.fill_between(t, mean[p] - 2 * sd[p], mean[p] + 2 * sd[p], color=colour, alpha=0.15, linewidth=0)
+            if mean[p, -1] > top:
+                out = int(np.argmax(mean[p] > top))
+                text = f"{name}: {mean[p, -1]:,.0f} at the end"
+                axes.annotate(text, (t[out], top), (-6, -12), textcoords="offset points", ha="right", color=colour)
+        axes.set(xscale="log", xlim=(10, t[-1]) if t[-1] > 100 else None, ylim=(0, top))
+        axes.set(xlabel="steps T (log scale)", ylabel="pseudo-regret (sum of lost mean reward)", title=title)
+        axes.legend(loc="upper left", title=f"mean of {result.runs.size} runs, shaded ± 2 sd")
+    return figure
+
+
+def survey_figure(survey: Survey) -> Figure:
+    """How often the rarest arm is best, over random draws of θ: the share of draws above each probability."""
+    with matplotlib.rc_context(_SETTINGS):
+        figure, axes = _figure()
+        grid = np.geomspace(1e-4, 0.2, 200)
+        share = (survey.rarest[None, :] >= grid[:, None]).mean(axis=1)
+        axes.plot(grid, share, color=COLOURS[0], linewidth=2)
+        for entry in survey.shares():
+            error = [[entry.share - entry.low], [entry.high - entry.share]]
+            axes.errorbar(entry.threshold, entry.share, error, fmt="o", color=COLOURS[2], capsize=3)
+            axes.annotate(f"{entry.share:.2%}", (entry.threshold, entry.share), (6, 6), textcoords="offset points")
+        axes.set(xscale="log", ylim=(0, None), xticks=THRESHOLDS, xticklabels=[str(p) for p in THRESHOLDS])
+        axes.set(xlabel="probability p (log scale)", ylabel="share of draws whose rarest arm is best with prob. ≥ p")
+        axes.set_title(f"{survey.n_draws:,} random draws of θ as in figure 1c")
+        axes.text(0.98, 0.95, "bars: 95 % Wilson intervals", transform=axes.transAxes, ha="right", va="top")
+    return figure
+
+
+def dial_figure(dial: DialResult) -> Figure:
+    """Mean pseudo-regret of LinUCB-d against λ₀ at several horizons: where the lines meet, regret is constant."""
+    with matplotlib.rc_context(_SETTINGS):
+        figure, axes = _figure()
+        floor = min((value for value in dial.lambda_0 if value > 0), default=1.0) / 4
+        place = [max(value, floor) for value in dial.lambda_0]
+        steps = dial.results[0].checkpoints
+        for i, part in enumerate((1000, 100, 10, 1)):
+            at = int(np.searchsorted(steps, max(steps[-1] / part, 1)))
+            finals = [result.pseudo_regret[0, :, at] for result in dial.results]
+            mean = np.array([final.mean() for final in finals])
+            half = np.array([1.96 * final.std(ddof=1) / np.sqrt(final.size) if final.size > 1 else 0 for final in finals])
+            colour = COLOURS[(3, 5, 1, 0)[i]]
+            axes.plot(place, mean, "o-", markersize=4, color=colour, label=f"T = {steps[at]:,}")
+            axes.fill_between(place, mean - half, mean + half, color=colour, alpha=0.25, linewidth=0)
+        axes.axvline(0.00799, color="0.5", linewidth=1, linestyle=":")
+        axes.annotate("paper (a)", (0.00799, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", va="top", color="0.35")  # fmt: skip
+        axes.set(xscale="log", ylim=(0, None), title="Final regret of LinUCB-d along the diversity dial")
+        axes.set(xlabel="context diversity λ₀ (log scale; leftmost point: λ₀ = 0)", ylabel="mean pseudo-regret at T")
+        axes.legend(title="shaded: 95 % interval of the mean")
+    return figure
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write NAME.svg and NAME.png."""
+    for suffix in ("svg", "png"):
+        figure.savefig(folder / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+
+
+def _figure() -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _top(mean: FloatArray, sd: FloatArray) -> float:
+    """The top of the axis: above every curve that ends within 5 times the lowest, shading and all."""
+    ends = mean[:, -1]
+    low = ends <= 5 * max(ends.min(), 1e-9)
+    return float(1.25 * max((mean + 2 * sd)[low].max(), 1e-9))

@@ -1,0 +1,38 @@
+"""Results as tables: curves in a CSV file, numbers at a few steps for a page."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from armspan.simulation import Result
+
+LANDMARKS = 5
+
+
+def write_curves(results: Mapping[str, Result], path: Path) -> None:
+    """One row a figure, policy and checkpoint: mean, standard deviation and 95 % interval of the pseudo-regret."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["figure", "policy", "step", "runs", "mean", "sd", "low", "high"])
+        for key, result in results.items():
+            mean, sd, (low, high) = result.mean(), result.sd(), result.interval()
+            for p, name in enumerate(result.policies):
+                for c, step in enumerate(result.checkpoints):
+                    numbers = (f"{array[p, c]:.6g}" for array in (mean, sd, low, high))
+                    writer.writerow([key, name, int(step), result.runs.size, *numbers])
+
+
+def landmark_table(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: each policy's mean ± sd at a few steps on a log scale, and its growth verdict."""
+    T = int(result.checkpoints[-1])
+    wanted = np.geomspace(min(1000, T), T, LANDMARKS)
+    columns = np.unique(np.searchsorted(result.checkpoints, np.floor(wanted)))
+    mean, sd = result.mean(), result.sd()
+    head = ["policy", *(f"T = {int(result.checkpoints[c]):,}" for c in columns), "growth"]
+    rows = [
+        [name, *(f"{mean[p, c]:,.1f} ± {sd[p, c]:,.1f}" for c in columns), result.growth(name).verdict]
+        for p, name in enumerate(result.policies)
+    ]
+    return head, rows
