@@ -1,4 +1,4 @@
-"""Checks at the border: each returns the value in its normal form or raises one sentence. Inside, nothing is checked."""
+"""Checks at the border: each returns the value in its normal form or raises one sentence; inside, nothing checks."""
 
 import math
 import operator

@@ -96,7 +96,7 @@ class BoxStream:
     """Draws features in a box, for some runs."""
 
     def __init__(self, env: BoxContexts, seed: int, runs: IntArray) -> None:
-        self._env, self._seed, self._runs = env, seed, runs
+        self._env, self._seed, self._runs = env, np.uint64(seed), runs
 
     def draw(self, first: int, size: int) -> "Block":
         from armspan.kernels.block import per_step_block

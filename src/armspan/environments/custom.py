@@ -24,9 +24,7 @@ class CustomEnvironment(Environment):
     """
 
     def __init__(self, source: Any) -> None:
-        missing = [
-            name for name in ("n_arms", "n_features", "context", "mean_rewards") if not hasattr(source, name)
-        ]
+        missing = [name for name in ("n_arms", "n_features", "context", "mean_rewards") if not hasattr(source, name)]
         if missing:
             raise NotApplicable(
                 f"env must be an armspan environment or have n_arms, n_features, context and mean_rewards; "
@@ -67,10 +65,10 @@ class CustomStream:
     """Asks the user's object for contexts, with a generator that is set anew for each (seed, run, step)."""
 
     def __init__(self, env: CustomEnvironment, seed: int, runs: IntArray) -> None:
-        self._env, self._seed, self._runs = env, seed, runs
+        self._env, self._seed, self._runs = env, np.uint64(seed), runs
         self._bits = np.random.Philox(key=0)
         self._rng = np.random.Generator(self._bits)
-        self._state: dict[str, Any] = dict(self._bits.state)
+        self._state: Any = self._bits.state
 
     def draw(self, first: int, size: int) -> "Block":
         from armspan.kernels.block import per_step_block
@@ -89,5 +87,5 @@ class CustomStream:
 
     def _generator(self, run: int, step: int) -> np.random.Generator:
         position = {"counter": np.array([0, step, 0, 0], np.uint64), "key": np.array([self._seed, run], np.uint64)}
-        self._bits.state = {**self._state, "state": position}
+        self._bits.state = self._state | {"state": position}
         return self._rng

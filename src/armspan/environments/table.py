@@ -45,7 +45,7 @@ class TableEnvironment(Environment):
         self.gap = float(leads.min()) if leads.min() > rounding else 0.0
 
     def arrival_rows(self) -> FloatArray:
-        """Distributions (S, n) over the next context: one row, or one for each present context and one for the start."""
+        """Distributions (S, n) of the next context: one row, or one for each present context and one for the start."""
         raise NotImplementedError
 
     def stream(self, seed: int, runs: IntArray) -> "TableStream":
@@ -77,11 +77,11 @@ class TableStream:
     """Draws contexts of a finite set, for some runs."""
 
     def __init__(self, env: TableEnvironment, seed: int, runs: IntArray) -> None:
-        self._noise, self._seed, self._runs = env.noise, seed, runs
+        self._noise, self._seed, self._runs = env.noise, np.uint64(seed), runs
         self._threshold, self._alias = alias_tables(env.arrival_rows())
         self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
-        self._x = np.ascontiguousarray(np.swapaxes(env.features, 0, 1))
-        self._means = np.ascontiguousarray(env.reward_table.T)
+        self._x = np.swapaxes(env.features, 0, 1).copy()
+        self._means = env.reward_table.T.copy()
         self._losses = self._means.max(axis=1, keepdims=True) - self._means
 
     def draw(self, first: int, size: int) -> "Block":

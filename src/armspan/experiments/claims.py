@@ -1,5 +1,6 @@
 """What the paper says of a figure, as statements that a result confirms or does not."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -56,7 +57,9 @@ def same_curves(key: str, one: str, other: str, statement: str) -> Claim:
         result = results[key]
         same = np.array_equal(result.curves(one), result.curves(other))
         runs = result.runs.size
-        outcome = f"the curves of {one} and {other} are {'identical in all' if same else 'different in some'} {runs} runs."
+        outcome = (
+            f"the curves of {one} and {other} are {'identical in all' if same else 'different in some'} {runs} runs."
+        )
         return Finding(statement, same, outcome)
 
     return check
@@ -73,7 +76,7 @@ def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
             final = results[name].curves(policy)[:, -1]
             means.append(float(final.mean()))
             errors.append(float(final.std(ddof=1)) / np.sqrt(final.size) if final.size > 1 else np.inf)
-        clear = abs(means[1] - means[0]) > 1.96 * np.hypot(*errors)
+        clear = abs(means[1] - means[0]) > 1.96 * math.hypot(*errors)
         outcome = f"{policy} ends at {means[0]:,.1f} here and at {means[1]:,.1f} in figure {than}."
         return Finding(statement, means[0] < means[1] if clear else None, outcome)
 

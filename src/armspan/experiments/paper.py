@@ -120,14 +120,25 @@ def _run_dial(settings: Settings, progress: Progress) -> DialResult:
 
     try:
         for env in problems:
-            done.append(_simulate(env, (LinUCBd(),), settings, part))
+            done.append(_simulate(env, (LinUCBd(),), settings, part, _dial_checkpoints(settings.horizon)))
     except Interrupted as stop:
         stop.partial = outcome() if done else None
         raise
     return outcome()
 
 
-def _simulate(env: Environment, policies: tuple[Policy, ...], settings: Settings, progress: Progress) -> Result:
+def _dial_checkpoints(horizon: int) -> list[int]:
+    """The steps at which the dial's figure is drawn, and those of the growth verdict."""
+    return sorted({max(1, -(-horizon // part)) for part in (1000, 100, 16, 10, 4, 2, 1)})
+
+
+def _simulate(
+    env: Environment,
+    policies: tuple[Policy, ...],
+    settings: Settings,
+    progress: Progress,
+    checkpoints: list[int] | None = None,
+) -> Result:
     return simulate(
         env,
         policies,
@@ -135,6 +146,7 @@ def _simulate(env: Environment, policies: tuple[Policy, ...], settings: Settings
         runs=settings.runs,
         seed=settings.seed,
         engine=settings.engine,
+        checkpoints=checkpoints,
         progress=progress,
     )
 
@@ -169,9 +181,10 @@ def _panel_1c_diverse(survey: Survey) -> Panel:
     return Panel(
         key="1c",
         title="Figure 1c: continuous contexts, a diverse draw of θ",
-        says="With 5 arms in R⁴ and contexts from a continuous set, LinUCB-d still has constant regret, while the greedy "
-        f"algorithm does not converge. The paper does not give its θ; this is the most diverse of {survey.n_draws:,} "
-        f"draws, seed {draw.seed}, in which even the rarest arm is best with probability {draw.rarest:.3f}.",
+        says="With 5 arms in R⁴ and contexts from a continuous set, LinUCB-d still has constant regret, while the "
+        "greedy algorithm does not converge. The paper does not give its θ; this is the most diverse of "
+        f"{survey.n_draws:,} draws, seed {draw.seed}, in which even the rarest arm is best with probability "
+        f"{draw.rarest:.3f}.",
         env=env,
         policies=(LinUCBd(), Greedy()),
         claims=(
@@ -186,8 +199,8 @@ def _panel_1c_typical(survey: Survey) -> Panel:
     return Panel(
         key="1c-typical",
         title="Figure 1c again: a typical draw of θ",
-        says="The paper says that θ on a sphere “ensures that each of them can be optimal”, and expects constant regret. "
-        f"This is the median of the {survey.n_draws:,} draws, seed {draw.seed}: its rarest arm was best in "
+        says="The paper says that θ on a sphere “ensures that each of them can be optimal”, and expects constant "
+        f"regret. This is the median of the {survey.n_draws:,} draws, seed {draw.seed}: its rarest arm was best in "
         f"{draw.rarest:.4%} of the contexts.",
         env=paper_1c(draw.seed),
         policies=(LinUCBd(), Greedy()),
@@ -206,5 +219,3 @@ def _four_claims(key: str) -> tuple[Claim, ...]:
         keeps_growing(key, "greedy", "The greedy algorithm does not achieve constant regret."),
         keeps_growing(key, "UCB per context", "UCB for individual contexts does not achieve constant regret."),
     )
-
-

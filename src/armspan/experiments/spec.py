@@ -20,6 +20,7 @@ from armspan.environments import (
     paper_1b,
     paper_1c,
 )
+from armspan.environments.noise import Noise
 from armspan.errors import BadFile, InvalidParameter
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 
@@ -35,10 +36,8 @@ ENVIRONMENTS: Mapping[str, tuple[Make, tuple[str, ...], tuple[str, ...]]] = {
     "paper_1c": (paper_1c, (), ("seed",)),
     "diversity_dial": (diversity_dial, ("level",), ()),
 }
-POLICIES: Mapping[str, type[Policy]] = {
-    policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy, ContextUCB)
-}
-NOISES = {"gaussian": Gaussian, "rademacher": Rademacher}
+POLICIES: Mapping[str, type[Policy]] = {policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy, ContextUCB)}
+NOISES: Mapping[str, type[Noise]] = {"gaussian": Gaussian, "rademacher": Rademacher}
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def _environment(entry: Any) -> Environment:
     return make(**options)
 
 
-def _noise(entry: Mapping[str, Any]) -> Gaussian | Rademacher:
+def _noise(entry: Mapping[str, Any]) -> Noise:
     _keys("noise", entry, needs=("kind",), may=("scale",))
     kind = _validate.one_of("noise kind", entry["kind"], tuple(NOISES))
     return NOISES[kind](entry.get("scale", 1.0))

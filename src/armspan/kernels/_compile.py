@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import config as _config
+
+config: Any = _config  # untyped, and ours to set for a moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +24,7 @@ def _cache_folder() -> str | None:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    for base in (numba.config.CACHE_DIR, home, tempfile.gettempdir()):
+    for base in (config.CACHE_DIR, home, tempfile.gettempdir()):
         if base:
             folder = Path(base) / "armspan" / f"kernels-{digest}"
             try:
@@ -37,12 +40,12 @@ _FOLDER = _cache_folder()
 
 
 def _compile(function: F, **options: Any) -> F:
-    theirs = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
+    theirs = config.CACHE_DIR
+    config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
     try:
         return cast(F, numba.njit(function, nogil=True, cache=_FOLDER is not None, **options))
     finally:
-        numba.config.CACHE_DIR = theirs
+        config.CACHE_DIR = theirs
 
 
 def kernel(function: F) -> F:

@@ -17,7 +17,7 @@ class Block(NamedTuple):
     noise : (R, B) what is added to the mean reward of the arm that is pulled.
     """
 
-    seed: int
+    seed: np.uint64
     first: int
     runs: IntArray
     contexts: IntArray
@@ -28,7 +28,7 @@ class Block(NamedTuple):
 
 
 def per_step_block(
-    seed: int, first: int, runs: IntArray, x: FloatArray, means: FloatArray, losses: FloatArray, noise: FloatArray
+    seed: np.uint64, first: int, runs: IntArray, x: FloatArray, means: FloatArray, losses: FloatArray, noise: FloatArray
 ) -> Block:
     """A block whose every step has a context of its own: x (R, B, K, d), means and losses (R, B, K), noise (R, B)."""
     R, B, K, d = x.shape

@@ -11,7 +11,7 @@ ROUNDING = 1e-12
 
 @inlined
 def contend(value, a, best, second, arm):
-    """Let arm a with this index contend; returns the largest index so far, the second largest, and who has the largest."""
+    """Let arm a with this index contend; returns the largest index so far, the second largest, and the leading arm."""
     leads = value > best  # which arm leads is anyone's guess, so select, do not branch
     behind = best if leads else value
     return value if leads else best, behind if behind > second else second, a if leads else arm

@@ -1,6 +1,6 @@
 """Linear policies: a step scores the arms, chooses one, is rewarded and learns, in O(K·d²) whatever t is.
 
-Per arm there are V (d, d), V⁻¹ (d, d), b (d,) and θ̂ (d,). Of the two symmetric matrices only the lower triangle is kept.
+Per arm there are V, V⁻¹ (d, d) and b, θ̂ (d,). Of the two symmetric matrices only the lower triangle is used.
 """
 
 import math

@@ -1,5 +1,7 @@
 """The compiled forms: what policies have learnt in many runs at once, and the kernels that advance it."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
@@ -12,16 +14,20 @@ from armspan.theory import Schedule
 REBUILD = 1024
 """V⁻¹ and θ̂ are computed afresh from V and b after this many steps, so that rounding cannot build up."""
 
-UNROLLED = {2: kernels.advance_linear_2, 3: kernels.advance_linear_3, 4: kernels.advance_linear_4}
+UNROLLED: dict[int, Callable[..., None]] = {
+    2: kernels.advance_linear_2,
+    3: kernels.advance_linear_3,
+    4: kernels.advance_linear_4,
+}
 
 
 class LinearLearner:
-    """A linear policy: they differ in ridge and α_t alone. V = ridge·I, V⁻¹, b = 0 and θ̂ = 0 for every run and arm, to begin with."""
+    """A linear policy; they differ in ridge and α_t alone. Every run and arm begins with V = ridge·I, b = 0, θ̂ = 0."""
 
     def __init__(self, env: Environment, runs: IntArray, *, ridge: float, alpha: Schedule) -> None:
         R, K, d = runs.size, env.n_arms, env.n_features
         self._alpha = alpha
-        self._advance = UNROLLED.get(d, kernels.advance_linear)
+        self._advance: Callable[..., None] = UNROLLED.get(d, kernels.advance_linear)
         self._since_rebuild = 0
         self.state = LinearState(
             V=np.tile(ridge * np.eye(d), (R, K, 1, 1)),

@@ -19,5 +19,5 @@ class LinUCBd(OptimisticPolicy):
     title: ClassVar[str] = "LinUCB-d"
 
     def reference(self, env: Environment) -> Primal:
-        l = bound(self, "feature_bound", env)  # noqa: E741
+        l = bound(self, "feature_bound", env)
         return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

@@ -22,7 +22,7 @@ class Estimate(NamedTuple):
 class PrimalArm:
     """One arm's X_t (d, n_t + d), N_t and s_t: a column for each context in which it was pulled, and d dummies."""
 
-    def __init__(self, n_features: int, l: float) -> None:  # noqa: E741
+    def __init__(self, n_features: int, l: float) -> None:
         self.X = l * np.eye(n_features)  # the dummy contexts l·e_j, seen once each ...
         self.N = np.ones(n_features)
         self.s = np.zeros(n_features)  # ... with reward 0
@@ -48,7 +48,7 @@ class PrimalArm:
 class Primal:
     """Algorithm 1 for K arms: the `Reference` of LinUCB-d."""
 
-    def __init__(self, *, n_arms: int, n_features: int, l: float, alpha: Schedule) -> None:  # noqa: E741
+    def __init__(self, *, n_arms: int, n_features: int, l: float, alpha: Schedule) -> None:
         self.arms = [PrimalArm(n_features, l) for _ in range(n_arms)]
         self._alpha = alpha
 

@@ -1,6 +1,7 @@
 """Results as figures: colour-blind safe, labelled, with what the shading means in words."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -15,8 +16,9 @@ from armspan.simulation import Result
 # Okabe and Ito's palette, with a line style each, so that the lines can be told apart without colour
 COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 STYLES = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (5, 1, 1, 1)), "--", "-")
+_OWN = {"LinUCB-d": 0, "LinUCB": 1, "greedy": 2, "UCB per context": 3}
 
-_SETTINGS = {
+_SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -36,14 +38,15 @@ def regret_figure(result: Result, title: str) -> Figure:
         figure, axes = _figure()
         t, mean, sd = result.checkpoints, result.mean(), np.nan_to_num(result.sd())
         top = _top(mean, sd)
-        for p, name in enumerate(result.policies):
-            colour, style = COLOURS[p % len(COLOURS)], STYLES[p % len(STYLES)]
+        for p, (name, look) in enumerate(_looks(result.policies).items()):
+            colour, style = COLOURS[look], STYLES[look]
             axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=name)
-            axes.fill_between(t, mean[p] - 2 * sd[p], mean[p] + 2 * sd[p], color=colour, alpha=0.15, linewidth=0)
+            low, high, inside = mean[p] - 2 * sd[p], mean[p] + 2 * sd[p], mean[p] <= top
+            axes.fill_between(t, low, high, where=inside, color=colour, alpha=0.15, linewidth=0)
             if mean[p, -1] > top:
                 out = int(np.argmax(mean[p] > top))
                 text = f"{name}: {mean[p, -1]:,.0f} at the end"
-                axes.annotate(text, (t[out], top), (-6, -12), textcoords="offset points", ha="right", color=colour)
+                axes.annotate(text, (t[out], top), (8, -12), textcoords="offset points", color=colour, weight="bold")
         axes.set(xscale="log", xlim=(10, t[-1]) if t[-1] > 100 else None, ylim=(0, top))
         axes.set(xlabel="steps T (log scale)", ylabel="pseudo-regret (sum of lost mean reward)", title=title)
         axes.legend(loc="upper left", title=f"mean of {result.runs.size} runs, shaded ± 2 sd")
@@ -75,20 +78,26 @@ def dial_figure(dial: DialResult) -> Figure:
         floor = min((value for value in dial.lambda_0 if value > 0), default=1.0) / 4
         place = [max(value, floor) for value in dial.lambda_0]
         steps = dial.results[0].checkpoints
-        for i, part in enumerate((1000, 100, 10, 1)):
-            at = int(np.searchsorted(steps, max(steps[-1] / part, 1)))
+        for part, look in ((1000, 3), (100, 5), (10, 1), (1, 0)):
+            at = int(np.searchsorted(steps, max(steps[-1] // part, 1)))
             finals = [result.pseudo_regret[0, :, at] for result in dial.results]
             mean = np.array([final.mean() for final in finals])
-            half = np.array([1.96 * final.std(ddof=1) / np.sqrt(final.size) if final.size > 1 else 0 for final in finals])
-            colour = COLOURS[(3, 5, 1, 0)[i]]
-            axes.plot(place, mean, "o-", markersize=4, color=colour, label=f"T = {steps[at]:,}")
-            axes.fill_between(place, mean - half, mean + half, color=colour, alpha=0.25, linewidth=0)
+            half = np.array(
+                [1.96 * final.std(ddof=1) / np.sqrt(final.size) if final.size > 1 else 0 for final in finals]
+            )
+            axes.plot(place, mean, "o-", markersize=4, color=COLOURS[look])
+            axes.fill_between(place, mean - half, mean + half, color=COLOURS[look], alpha=0.25, linewidth=0)
+            label = f"T = {steps[at]:,}"
+            axes.annotate(
+                label, (place[0], mean[0]), (2, 8), textcoords="offset points", color=COLOURS[look], weight="bold"
+            )
         axes.axvline(0.00799, color="0.5", linewidth=1, linestyle=":")
-        axes.annotate("paper (a)", (0.00799, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+        axes.annotate("the paper's (a)", (0.00799, 0.75), (6, 0), xycoords=("data", "axes fraction"),
                       textcoords="offset points", va="top", color="0.35")  # fmt: skip
+        axes.text(0.98, 0.97, "shaded: 95 % interval of the mean", transform=axes.transAxes, ha="right", va="top")
         axes.set(xscale="log", ylim=(0, None), title="Final regret of LinUCB-d along the diversity dial")
         axes.set(xlabel="context diversity λ₀ (log scale; leftmost point: λ₀ = 0)", ylabel="mean pseudo-regret at T")
-        axes.legend(title="shaded: 95 % interval of the mean")
+        axes.set_ylim(top=axes.get_ylim()[1] * 1.08)
     return figure
 
 
@@ -101,6 +110,12 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 def _figure() -> tuple[Figure, Axes]:
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     return figure, figure.subplots()
+
+
+def _looks(names: tuple[str, ...]) -> dict[str, int]:
+    """The place of each policy in the palette: the paper's four have their own, others take what is left."""
+    free = iter([look for look in range(len(COLOURS)) if look not in [_OWN[name] for name in names if name in _OWN]])
+    return {name: _OWN[name] if name in _OWN else next(free, len(COLOURS) - 1) for name in names}
 
 
 def _top(mean: FloatArray, sd: FloatArray) -> float:

@@ -18,7 +18,9 @@ def page(title: str, lead: str, body: Sequence[str]) -> str:
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{html.escape(title)}</title><style>{style}</style></head>\n<body>\n"
-        f"<h1>{html.escape(title)}</h1>\n<p class='lead'>{html.escape(lead)}</p>\n" + "\n".join(body) + "\n</body></html>\n"
+        f"<h1>{html.escape(title)}</h1>\n<p class='lead'>{html.escape(lead)}</p>\n"
+        + "\n".join(body)
+        + "\n</body></html>\n"
     )
 
 

@@ -82,12 +82,15 @@ def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> 
 
 
 def _overview(outcomes: Mapping[str, Outcome]) -> list[str]:
-    entries = [finding for outcome in outcomes.values() if isinstance(outcome, PanelResult) for finding in outcome.findings]
+    entries = [
+        finding for outcome in outcomes.values() if isinstance(outcome, PanelResult) for finding in outcome.findings
+    ]
     confirmed = sum(finding.confirmed is True for finding in entries)
     refuted = sum(finding.confirmed is False for finding in entries)
     text = (
         "The paper's discovery: when, for every arm, the contexts in which it is best span the feature space, playing "
-        "well already teaches what one needs to know, exploration ends, and regret stays constant however long one plays."
+        "well already teaches what one needs to know: exploration ends, and regret stays constant however long one "
+        "goes on."
     )
     count = f"Of {len(entries)} claims checked here, {confirmed} were confirmed and {refuted} were not"
     count += "." if confirmed + refuted == len(entries) else f"; {len(entries) - confirmed - refuted} stayed undecided."
@@ -130,10 +133,10 @@ def _survey_section(survey: Survey, folder: Path) -> list[str]:
     ]
     never = float(np.mean(survey.rarest == 0))
     text = (
-        "Before figure 1c: the paper draws θ at random on a sphere and says that this “ensures that each of them can be "
-        f"optimal”. It hardly does. Of {survey.n_draws:,} draws, {never:.0%} have an arm that was never best in 10,000 "
-        "contexts, and very few have no arm that is rarely best. Diversity is a property of the problem, and here it is "
-        "rare; so figure 1c is shown twice, for a draw that has it and for one that has not."
+        "Before figure 1c: the paper draws θ at random on a sphere and says that this “ensures that each of them can "
+        f"be optimal”. It hardly does. Of {survey.n_draws:,} draws, {never:.0%} have an arm that was never best in "
+        "10,000 contexts, and very few have no arm that is rarely best. Diversity is a property of the problem, and "
+        "here it is rare; so figure 1c is shown twice, for a draw that has it and for one that has not."
     )
     return [
         page.heading("How diverse is figure 1c?"),
@@ -148,8 +151,9 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
     figures.save(figure, folder, "figure-dial")
     text = (
         "Our own figure. One family of problems with the rewards of figure 1a, in which only the directions of the "
-        "features turn: from parallel (λ₀ = 0, no diversity) through the paper's (λ₀ = 0.00799) to orthogonal. Where the "
-        "lines for different T lie on each other, regret has stopped growing; to the left, where they part, it still grows."
+        "features turn: from parallel (λ₀ = 0, no diversity) through the paper's (λ₀ = 0.00799) to orthogonal. Where "
+        "the lines for different T lie on each other, regret has stopped growing; to the left, where they part, it "
+        "grows."
     )
     head = ["level", "λ₀", "final regret", "growth"]
     rows = []
@@ -168,8 +172,8 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
 def _method(settings: Settings) -> list[str]:
     text = (
         f"{settings.runs} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}. "
-        "All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best arm's "
-        "mean reward less that of the arm pulled. The curves are in curves.csv, the numbers in summary.json, every run in "
-        "results/."
+        "All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
+        "arm's mean reward less that of the arm pulled. The curves are in curves.csv, the numbers in summary.json, "
+        "every run in results/."
     )
     return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(GROWTH_RULE)]

@@ -46,7 +46,7 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     sixteenth, quarter, half, end = (_at(checkpoints, curves, T / part) for part in (16, 4, 2, 1))
     gains = np.stack([quarter - sixteenth, end - quarter, end - half, end])  # (4, R)
     A, B, last, total = gains.mean(axis=1)
-    share, gamma = _share(last, total), _exponent(A, B)
+    share, gamma = float(_share(last, total)), float(_exponent(A, B))
     runs = curves.shape[0]
     nan = float("nan")
     if runs < FEWEST_RUNS:
@@ -57,7 +57,7 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
     share_interval, gamma_interval = _interval(shares), _interval(gammas)
     verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
-    return Growth(verdict, float(share), share_interval, float(gamma), gamma_interval, reason)
+    return Growth(verdict, share, share_interval, gamma, gamma_interval, reason)
 
 
 def _decide(

@@ -31,7 +31,7 @@ class ReferenceActor:
     """The naive form of a built-in policy; ties are broken as the compiled form breaks them."""
 
     def __init__(self, reference: Reference, seed: int) -> None:
-        self._reference, self._seed = reference, seed
+        self._reference, self._seed = reference, np.uint64(seed)
         self.update = reference.update
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
@@ -93,7 +93,7 @@ def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], A
     name = policy_name(policy)
 
     def fresh(run: int) -> Actor:
-        own_seed = int(words(seed, run, 0, 0, AGENTS)[0])
+        own_seed = int(words(np.uint64(seed), run, 0, 0, AGENTS)[0])
         agent = make(n_arms=env.n_arms, n_features=env.n_features, seed=own_seed)
         for method in ("choose", "update"):
             if not callable(getattr(agent, method, None)):

@@ -97,7 +97,7 @@ class Result:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one file: a NumPy .npz archive with a JSON header. An older file is replaced only once all is written."""
+        """Write one file: a NumPy .npz archive with a JSON header. An older one stays until all is written."""
         header = {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in _WORDS}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         target = Path(path)

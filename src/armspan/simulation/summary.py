@@ -8,7 +8,7 @@ from armspan.simulation.growth import Growth
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """Pseudo-regret at the last checkpoint over the runs: mean, standard deviation, 95 % interval of the mean, verdict."""
+    """Pseudo-regret at the last checkpoint over the runs: mean, sd, 95 % interval of the mean, growth verdict."""
 
     policy: str
     mean: float

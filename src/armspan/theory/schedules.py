@@ -17,7 +17,7 @@ Alpha = float | Sequence[float] | Callable[[IntArray], Any]
 
 
 def f(t: IntArray) -> FloatArray:
-    """f(t) = 1 + t log²t."""
+    """1 + t log²t, the paper's f."""
     return 1.0 + t * np.log(t) ** 2
 
 
