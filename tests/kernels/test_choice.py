@@ -22,6 +22,7 @@ def test_what_counts_as_a_tie() -> None:
     assert is_tie(1.0, 1.0)
     assert is_tie(0.0, 0.0)
     assert is_tie(1e300, 1e300)
+    assert is_tie(1e-17, 0.0)
     assert not is_tie(1.0, 1.0 - 1e-11)
     assert not is_tie(1e300, 5.0)
 

@@ -15,15 +15,16 @@ from scipy import stats
 from armspan.environments import BoxContexts, FiniteContexts, Gaussian, MarkovContexts, Rademacher, paper_1a
 from armspan.environments.table import alias_tables
 from armspan.kernels import draws
+from tests.strategies import Array
 
 LEAST_P = 1e-6
 RUNS = np.arange(50)
 
 
-def noise_of(kind: int, scale: float = 1.0, seed: int = 1, size: int = 4000) -> np.ndarray[tuple[int, int]]:
+def noise_of(kind: int, scale: float = 1.0, seed: int = 1, size: int = 4000) -> Array:
     noise = np.empty((RUNS.size, size))
     draws.draw_noise(seed, RUNS, 0, kind, scale, noise)
-    return noise  # type: ignore[return-value]
+    return noise
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -122,7 +123,7 @@ def test_box_features_are_uniform_where_no_gap_is_asked() -> None:
         for j, (low, width) in enumerate(((-1, 2), (2, 3))):
             assert stats.kstest(block.x[:, a, j], "uniform", (low, width)).pvalue > LEAST_P
     flat = block.x.reshape(-1, 4)
-    correlations = np.corrcoef(flat.T)[np.triu_indices(4, 1)]
+    correlations = np.asarray(np.corrcoef(flat.T))[np.triu_indices(4, 1)]
     assert np.abs(correlations).max() < 4.9 / math.sqrt(len(flat))
     assert abs(np.corrcoef(flat[1:, 0], flat[:-1, 0])[0, 1]) < 4.9 / math.sqrt(len(flat))
     assert abs(np.corrcoef(flat[:, 0], block.noise.ravel())[0, 1]) < 4.9 / math.sqrt(len(flat))

@@ -16,7 +16,7 @@ from tests.strategies import Array, environments, tables
 @given(tables(), st.integers(0, 10**6))
 def test_appendix_b_step_by_step(table: tuple[Array, Array], seed: int) -> None:
     """The package's primal form, the oracle's primal form and ridge regression, on one stream of rewards."""
-    features, theta = table
+    features, _ = table
     K, n, d = features.shape
     rng = np.random.default_rng(seed)
     l = float(np.linalg.norm(features, axis=2).max())

@@ -10,7 +10,7 @@ from armspan.simulation import Result, simulate
 
 STEPS = [1_923, 17_786, 164_439, 500_000]
 # mean and sd over 100 runs, from an independent program; 1.0 stands for the unstated rounding of the printed numbers
-TABLE = {
+TABLE: dict[str, dict[str, list[tuple[float, float]]]] = {
     "1a": {
         "LinUCB-d": [(94, 14), (346, 60), (533, 101), (539, 103)],
         "greedy": [(149, 67), (1_349, 586), (12_434, 5_423), (37_799, 16_493)],
@@ -77,7 +77,7 @@ def test_figure_1b_diversity_lowers_regret(results: dict[str, Result]) -> None:
 
 
 def test_figure_1c_few_draws_of_theta_are_diverse() -> None:
-    """Shares of draws against those of an independent program over 2,114 draws; 4 comparisons at 4.5 standard errors."""
+    """Shares of draws against an independent program's over 2,114 draws; 4 comparisons at 4.5 standard errors."""
     draws, theirs = 600, 2_114
     survey = survey_1c(draws, progress=lambda done, total: None)
     for share, expected in zip(survey.shares(), (0.23, 0.076, 0.011, 0.001), strict=True):

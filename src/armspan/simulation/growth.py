@@ -48,10 +48,11 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     A, B, last, total = gains.mean(axis=1)
     share, gamma = float(_share(last, total)), float(_exponent(A, B))
     runs = curves.shape[0]
-    nan = float("nan")
-    if runs < FEWEST_RUNS:
-        reason = f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
-        return Growth("undecided", share, (nan, nan), gamma, (nan, nan), reason)
+    if runs < FEWEST_RUNS or checkpoints[0] > max(1, T / 16):
+        too_few = f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
+        too_late = f"The first checkpoint, {checkpoints[0]}, is too late to tell; give one up to {T / 16:.0f}."
+        unknown = (float("nan"), float("nan"))
+        return Growth("undecided", share, unknown, gamma, unknown, too_few if runs < FEWEST_RUNS else too_late)
     rng = np.random.default_rng(0)
     resampled = gains[:, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=2)  # (4, RESAMPLES)
     shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
@@ -79,10 +80,10 @@ def _decide(
 
 
 def _at(checkpoints: IntArray, curves: FloatArray, t: float) -> FloatArray:
-    """Each curve at step t, between checkpoints by a straight line over log t; 0 at step 0."""
+    """Each curve at step t, between checkpoints by a straight line over log t, before the first one over t."""
     right = int(np.searchsorted(checkpoints, t))
-    if checkpoints[right] == t or right == 0:
-        return curves[:, right]
+    if right == 0:
+        return np.asarray(curves[:, 0] * (t / checkpoints[0]))
     low, high = np.log(checkpoints[right - 1]), np.log(checkpoints[right])
     weight = (np.log(t) - low) / (high - low)
     return np.asarray((1 - weight) * curves[:, right - 1] + weight * curves[:, right])

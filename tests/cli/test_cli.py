@@ -1,0 +1,123 @@
+"""The command line: what it prints, what it writes, exit codes, and Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import armspan
+from armspan.cli.main import main, parser
+from armspan.simulation import load_result
+
+ROOT = Path(__file__).parents[2]
+SMALL = ["--runs", "5", "--horizon", "300", "--draws", "5"]
+EXAMPLE = str(ROOT / "examples" / "offers.toml")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"armspan {armspan.__version__}\n"
+
+
+def test_reproduce_prints_tables_and_writes_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "all", *SMALL, "--out", str(tmp_path / "new" / "folder")]) == 0
+    out = capsys.readouterr().out
+    for text in ("Figure 1a", "Figure 1b", "5 random draws of θ", "a typical draw of θ", "Diversity dial", "LinUCB-d"):
+        assert text in out
+    assert (tmp_path / "new" / "folder" / "report.html").exists()
+
+
+def test_reproduce_one_figure_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "1b", *SMALL, "--json", "--seed", "3", "--engine", "python"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert list(content["figures"]) == ["1b"]
+    assert content["settings"]["seed"] == 3
+
+
+def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--runs", "5", "--horizon", "400", "--seed", "9", "--out", str(tmp_path)]
+    assert main(["simulate", EXAMPLE, *options]) == 0
+    assert "Three offers, four kinds of visitors" in capsys.readouterr().out
+    result = load_result(tmp_path / "result.npz")
+    assert (result.runs.size, result.horizon, result.seed) == (5, 400, 9)
+    assert main(["simulate", EXAMPLE, *options[:4], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 400
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["reproduce", "2z"], "figure must be one of 1a, 1b, 1c, dial or all, got '2z'"),
+        (["reproduce", "1a", "--runs", "0"], "runs must be an integer from 1 to 4294967296, got 0"),
+        (["reproduce", "1a", "--horizon", "-5"], "horizon must be an integer from 1 to 4294967296, got -5"),
+        (["reproduce", "1a", "--seed", "-1"], "seed must be an integer from 0"),
+        (["reproduce", "1c", "--draws", "0"], "draws must be an integer >= 1, got 0"),
+        (["reproduce", "1a", "--engine", "gpu"], "engine must be one of auto, cpu, cuda, python, got 'gpu'"),
+        (
+            ["reproduce", "1a", "--out", "/proc/nowhere"],
+            "--out must be a folder that can be written, got /proc/nowhere",
+        ),
+        (["simulate", "missing.toml"], "cannot read missing.toml: No such file or directory"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"armspan: {sentence}")
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["dance"], ["reproduce", "1a", "--runs", "many"], ["simulate"], ["reproduce", "1a", "--colour"]]
+)
+def test_what_the_parser_refuses_is_one_line_and_exit_code_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("reproduce", "simulate"):
+        assert command in parser().format_help()
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        text = capsys.readouterr().out
+        assert "example:" in text
+        for option in ("--json", "--out", "--runs", "--horizon", "--seed", "--engine"):
+            assert option in text
+
+
+def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    """Runs are long (10⁷ steps) and few are finished when the signal comes; the second stage is under way."""
+    command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "all", "--runs", "4000", "--horizon", "3000"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert err.startswith("armspan: stopped")
+    assert (tmp_path / "report.html").exists()
+    assert "Figure 1a" in out
+    kept = list((tmp_path / "results").iterdir())
+    assert kept
+    assert load_result(tmp_path / "results" / "1a.npz").runs.size > 0

@@ -1,0 +1,70 @@
+"""Bad environments are refused in one sentence that names parameter, domain and value."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armspan.environments as E  # noqa: N812
+from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
+
+GOOD = np.ones((2, 3, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
+HOLE = np.ones((2, 3, 2))
+HOLE[1, 2, 0] = np.nan
+CYCLE = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+CASES: list[tuple[Callable[[], Any], str]] = [
+    (lambda: E.FiniteContexts(np.ones((2, 3)), GOOD[1]), "features must have shape (K, n, d), got shape (2, 3)"),
+    (lambda: E.FiniteContexts(np.ones((2, 0, 2)), GOOD[1]), "features must have shape (K, n, d), got shape (2, 0, 2)"),
+    (lambda: E.FiniteContexts("abc", GOOD[1]), "features must be an array of numbers of shape (K, n, d), got 'abc'"),
+    (lambda: E.FiniteContexts([[[1.0], [2.0, 3.0]]], GOOD[1]), "features must be an array of numbers"),
+    (lambda: E.FiniteContexts(HOLE, GOOD[1]), "features must be finite, got nan at [1, 2, 0]"),
+    (lambda: E.FiniteContexts(GOOD[0], [[1.0, np.inf], [1, 1]]), "theta must be finite, got inf at [0, 1]"),
+    (lambda: E.FiniteContexts(GOOD[0], [[1.0, 2.0]]), "theta must have shape (2, 2), got shape (1, 2)"),
+    (lambda: E.FiniteContexts(np.ones((1, 3, 2)), [[1, 2]]), "features must have at least 2 arms"),
+    (lambda: E.FiniteContexts(0 * GOOD[0], GOOD[1]), "features must not all be 0"),
+    (lambda: E.FiniteContexts(*GOOD, [0.5, 0.5]), "probabilities must have shape (3,), got shape (2,)"),
+    (lambda: E.FiniteContexts(*GOOD, [0.5, 0.7, -0.2]), "probabilities must be >= 0, got -0.2 at [2]"),
+    (lambda: E.FiniteContexts(*GOOD, [0.5, 0.5, 0.5]), "probabilities must sum to 1, got 1.5"),
+    (lambda: E.FiniteContexts(*GOOD, noise=-1), "noise must be >= 0, got -1"),
+    (lambda: E.FiniteContexts(*GOOD, noise="loud"), "noise must be >= 0, got 'loud'"),
+    (lambda: E.Gaussian(np.inf), "noise scale must be >= 0, got inf"),
+    (lambda: E.MarkovContexts(*GOOD, np.eye(3)), "transition must be ergodic, but context 1 cannot be reached from"),
+    (lambda: E.MarkovContexts(*GOOD, CYCLE), "transition must be ergodic, but it is periodic"),
+    (lambda: E.MarkovContexts(*GOOD, np.ones((3, 3))), "transition must sum to 1 in row 0, got 3"),
+    (lambda: E.MarkovContexts(*GOOD, np.eye(2)), "transition must have shape (3, 3), got shape (2, 2)"),
+    (lambda: E.BoxContexts([[1.0, 2.0]]), "theta must have at least 2 arms"),
+    (lambda: E.BoxContexts(GOOD[1], low=1, high=1), "low must be < high, got 1 and 1 for feature 0"),
+    (lambda: E.BoxContexts(GOOD[1], low=[0, 1, 2]), "low must have shape (2,), got shape (3,)"),
+    (lambda: E.BoxContexts(GOOD[1], gap=-0.1), "gap must be >= 0, got -0.1"),
+    (lambda: E.BoxContexts(GOOD[1], gap=100), "gap must be below 7, the largest lead in this box, got 100"),
+    (lambda: E.BoxContexts(GOOD[1], gap=6.99), "gap must be reached by at least 0.001 of the draws, got 6.99"),
+    (lambda: E.paper_1c(-1), "seed must be an integer >= 0, got -1"),
+    (lambda: E.diversity_dial(1.5), "level must be from 0 to 1, got 1.5"),
+    (lambda: E.diversity_dial(-0.5), "level must be >= 0, got -0.5"),
+]
+
+
+@pytest.mark.parametrize(("make", "sentence"), CASES)
+def test_refused_in_one_sentence(make: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        make()
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, ArmspanError)
+
+
+def test_an_object_that_is_no_environment() -> None:
+    with pytest.raises(NotApplicable, match="int lacks n_arms, n_features, context, mean_rewards"):
+        E.as_environment(3)
+
+
+def test_a_periodic_chain_with_one_self_loop_is_ergodic() -> None:
+    env = E.MarkovContexts(*GOOD, [[0.1, 0.9, 0], [0, 0, 1], [1, 0, 0]])
+    np.testing.assert_allclose(env.probabilities @ env.transition, env.probabilities)
+
+
+def test_probabilities_may_be_off_by_rounding() -> None:
+    assert E.FiniteContexts(*GOOD, np.full(3, 1 / 3)).probabilities.sum() == pytest.approx(1, abs=1e-15)

@@ -1,0 +1,107 @@
+"""The written report: all files are there, the page is self-contained, and the figures say what they show."""
+
+import csv
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armspan.environments import paper_1a
+from armspan.experiments import FIGURES, PanelResult, Settings, reproduce
+from armspan.experiments.spec import Spec
+from armspan.policies import Greedy, LinUCB, LinUCBd
+from armspan.report import experiment, figures, paper
+from armspan.simulation import load_result, simulate
+
+SETTINGS = Settings(runs=5, horizon=300, draws=6)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("report")
+    outcomes = dict(reproduce(FIGURES, SETTINGS, lambda stage: lambda done, total: None))
+    paper.write(outcomes, SETTINGS, folder)
+    return folder, outcomes
+
+
+def self_contained(text: str) -> bool:
+    """No address outside the page is asked for."""
+    sources = re.findall(r"(?:src|href)\s*=\s*['\"]([^'\"]*)", text) + re.findall(r"url\(([^)]*)\)", text)
+    return all(source.startswith("data:") for source in sources) and "<script" not in text
+
+
+def test_all_files_are_written(written: Any) -> None:
+    folder, outcomes = written
+    names = {"figure-1a", "figure-1b", "figure-1c", "figure-1c-typical", "figure-1c-survey", "figure-dial"}
+    for name in names:
+        assert (folder / f"{name}.svg").read_text().startswith("<?xml")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    for key in ("1a", "1b", "1c", "1c-typical", "dial-0.1"):
+        again = load_result(folder / "results" / f"{key}.npz")
+        np.testing.assert_array_equal(again.pseudo_regret, paper.results_of(outcomes)[key].pseudo_regret)
+
+
+def test_the_page_is_self_contained_and_says_what_came_out(written: Any) -> None:
+    folder, outcomes = written
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert self_contained(text)
+    assert text.count("<figure>") == 6
+    for outcome in outcomes.values():
+        if isinstance(outcome, PanelResult):
+            assert outcome.panel.title in text
+            for finding in outcome.findings:
+                assert html.escape(finding.statement) in text
+                assert html.escape(finding.outcome) in text
+
+
+def test_the_summary_has_the_numbers(written: Any) -> None:
+    folder, outcomes = written
+    content = json.loads((folder / "summary.json").read_text())
+    assert content["settings"] == vars(SETTINGS)
+    assert set(content["figures"]) == set(outcomes)
+    final = outcomes["1a"].result.curves("greedy")[:, -1].mean()
+    entry = next(row for row in content["figures"]["1a"]["policies"] if row["policy"] == "greedy")
+    assert entry["mean"] == pytest.approx(final)
+
+
+def test_the_curves_are_a_table(written: Any) -> None:
+    folder, outcomes = written
+    with (folder / "curves.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    result = outcomes["1b"].result
+    ours = [float(row["mean"]) for row in rows if (row["figure"], row["policy"]) == ("1b", "LinUCB-d")]
+    np.testing.assert_allclose(ours, result.mean()[0], rtol=1e-5)
+
+
+def test_a_regret_figure_has_labels_and_tells_its_lines_apart() -> None:
+    result = simulate(paper_1a(), [LinUCBd(), LinUCB(), Greedy()], horizon=5000, runs=5)
+    axes = figures.regret_figure(result, "a title").axes[0]
+    assert axes.get_xscale() == "log"
+    assert "steps" in axes.get_xlabel()
+    assert "pseudo-regret" in axes.get_ylabel()
+    looks = {(str(line.get_color()), str(line.get_linestyle())) for line in axes.lines}
+    assert len(looks) == 3
+    legend = axes.get_legend()
+    assert legend is not None
+    assert "± 2 sd" in legend.get_title().get_text()
+    shade = np.asarray(axes.collections[0].get_paths()[0].vertices)
+    last = shade[np.isclose(shade[:, 0], 5000)][:, 1]
+    mean, sd = result.mean()[0, -1], result.sd()[0, -1]
+    assert last.min() == pytest.approx(mean - 2 * sd)
+    assert last.max() == pytest.approx(mean + 2 * sd)
+
+
+def test_a_described_experiment(tmp_path: Path) -> None:
+    result = simulate(paper_1a(), LinUCBd(), horizon=300, runs=5)
+    spec = Spec("<mine & yours>", paper_1a(), (LinUCBd(),), 300, 5, 0)
+    text = experiment.write(spec, result, tmp_path).read_text(encoding="utf-8")
+    assert self_contained(text)
+    assert "&lt;mine &amp; yours&gt;" in text
+    assert "1.5 Diverse contexts" in text
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "result.npz", "curves.csv", "summary.json", "figure.svg", "figure.png", "report.html",
+    }  # fmt: skip
