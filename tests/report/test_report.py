@@ -24,6 +24,8 @@ SETTINGS = Settings(runs=5, horizon=300, draws=6)
 def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("report")
     outcomes = dict(reproduce(FIGURES, SETTINGS, lambda stage: lambda done, total: None))
+    for key, outcome in outcomes.items():
+        paper.keep(key, outcome, folder)
     paper.write(outcomes, SETTINGS, folder)
     return folder, outcomes
 

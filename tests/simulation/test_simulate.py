@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from armspan.environments import BoxContexts, FiniteContexts, paper_1a, paper_1b, paper_1c
 from armspan.errors import ArmspanError, Interrupted, InvalidParameter, NotApplicable
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
+from armspan.policies.learners import REBUILD
 from armspan.simulation import Result, concatenate, simulate
-from armspan.simulation.plan import as_checkpoints, block_steps, chunks, segments
+from armspan.simulation.plan import LONGEST_BLOCK, as_checkpoints, pieces, segments
 from tests import naive
 from tests.strategies import environments
 
@@ -281,11 +282,13 @@ def test_segments_cover_every_step_and_checkpoint_once(horizon: int, block: int,
     assert found == list(marks)
 
 
-@given(st.integers(1, 300), st.integers(1, 10**6), st.integers(1, 9))
-def test_chunks_cover_every_run_once(runs: int, horizon: int, workers: int) -> None:
-    parts = chunks(runs, horizon, block_steps(2, 2), workers)
-    assert [run for part in parts for run in range(part.start, part.stop)] == list(range(runs))
-    assert len(parts) >= min(workers, runs)
+@given(st.integers(1, 3000), st.integers(1, 10**6), st.integers(1, 10**5), st.integers(1, 9))
+def test_chunks_cover_every_run_once(runs: int, horizon: int, floats: int, workers: int) -> None:
+    block, chunks = pieces(runs, horizon, floats, workers)
+    assert [run for chunk in chunks for run in range(chunk.start, chunk.stop)] == list(range(runs))
+    assert len(chunks) >= min(workers, runs)
+    assert 64 <= block <= LONGEST_BLOCK
+    assert REBUILD % block == 0  # so that V⁻¹ is computed afresh at the same steps whatever the blocks are
 
 
 def test_same_names_are_numbered() -> None:

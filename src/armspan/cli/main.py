@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"armspan: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
-        print(f"armspan: {stop or 'stopped'}", file=sys.stderr)
+        print(f"armspan: {str(stop) or 'stopped'}", file=sys.stderr)
         return 130
 
 

@@ -48,18 +48,24 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(args.runs, args.horizon, args.seed, args.engine, args.draws)
     folder = output_folder(args.out)
     outcomes: dict[str, Outcome] = {}
+
+    def collect(key: str, outcome: Outcome) -> None:
+        outcomes[key] = outcome
+        if folder is not None:
+            paper.keep(key, outcome, folder)
+
     stopped: KeyboardInterrupt | None = None
     try:
         with Bars() as bars:
             for key, outcome in reproduce(figures, settings, bars):
-                outcomes[key] = outcome
+                collect(key, outcome)
     except KeyboardInterrupt as stop:
         stopped = stop
         partial = stop.partial if isinstance(stop, Interrupted) else None
         if isinstance(partial, PanelResult):
-            outcomes[partial.panel.key] = partial
+            collect(partial.panel.key, partial)
         elif isinstance(partial, DialResult):
-            outcomes["dial"] = partial
+            collect("dial", partial)
     if args.json:
         print(json.dumps(paper.summary(outcomes, settings), indent=2, ensure_ascii=False))
     else:

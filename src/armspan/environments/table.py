@@ -82,6 +82,7 @@ class TableStream:
         self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
         self._x = np.swapaxes(env.features, 0, 1).copy()
         self._means = env.reward_table.T.copy()
+        self._contexts, self._noise_of_block = np.empty((0, 0), dtype=np.int64), np.empty((0, 0))
         self._losses = self._means.max(axis=1, keepdims=True) - self._means
 
     def draw(self, first: int, size: int) -> "Block":
@@ -89,7 +90,9 @@ class TableStream:
         from armspan.kernels.draws import draw_table
 
         shape = self._runs.size, size + size % 2
-        contexts, noise = np.empty(shape, dtype=np.int64), np.empty(shape)
+        if shape != self._noise_of_block.shape:
+            self._contexts, self._noise_of_block = np.empty(shape, dtype=np.int64), np.empty(shape)
+        contexts, noise = self._contexts, self._noise_of_block
         draw_table(
             self._seed, self._runs, first, self._threshold, self._alias, self._row,
             self._noise.code, self._noise.scale, contexts, noise,

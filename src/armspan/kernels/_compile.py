@@ -43,7 +43,7 @@ def _compile(function: F, **options: Any) -> F:
     theirs = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
     try:
-        return cast(F, numba.njit(function, nogil=True, cache=_FOLDER is not None, **options))
+        return cast(F, numba.njit(function, nogil=True, error_model="numpy", cache=_FOLDER is not None, **options))
     finally:
         config.CACHE_DIR = theirs
 
@@ -60,4 +60,4 @@ def exact_kernel(function: F) -> F:
 
 def inlined(function: F) -> F:
     """A part of kernels, compiled into each caller: a constant argument there unrolls the loops that it bounds."""
-    return cast(F, numba.njit(function, nogil=True, inline="always"))
+    return cast(F, numba.njit(function, nogil=True, error_model="numpy", inline="always"))

@@ -6,7 +6,7 @@ from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import HALF, TIES, words
 
 ROUNDING = 1e-12
-"""Indices closer than this (relatively, where they are above 1) are tied: they differ by rounding alone."""
+"""Indices i and j are tied if they differ by at most this times 1 + |i|, that is, by rounding alone."""
 
 
 @inlined
@@ -20,7 +20,7 @@ def contend(value, a, best, second, arm):
 @inlined
 def is_tie(best, second):
     """Whether the two largest indices are equal up to rounding."""
-    return not best - second > ROUNDING * max(1.0, abs(best))
+    return not best - second > ROUNDING * (1.0 + abs(best))
 
 
 @exact_kernel

@@ -5,7 +5,7 @@ Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3". Words are 32-
 
 import numpy as np
 
-from armspan.kernels._compile import exact_kernel
+from armspan.kernels._compile import inlined
 
 ARRIVALS = np.uint64(0)
 """Stream of context arrivals and noise: one block of four words serves two steps."""
@@ -22,7 +22,7 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
-@exact_kernel
+@inlined
 def philox(k0, k1, c0, c1, c2, c3):
     """Four random words from a key of two words and a counter of four."""
     for _ in range(10):
@@ -32,14 +32,14 @@ def philox(k0, k1, c0, c1, c2, c3):
     return c0, c1, c2, c3
 
 
-@exact_kernel
+@inlined
 def words(seed, run, position, index, stream):
     """Four random words of a run's stream; position counts steps or pairs of steps, index counts within one."""
     key = np.uint64(seed)
     return philox(key & LOW, key >> HALF, np.uint64(position), np.uint64(index), np.uint64(run), stream)
 
 
-@exact_kernel
+@inlined
 def unit(word):
     """A word as a number in the open interval (0, 1)."""
     return (np.float64(word) + 0.5) * 2.0**-32

@@ -11,8 +11,8 @@ from armspan.kernels.block import Block, CountState, LinearState
 from armspan.kernels.counts import advance_counts
 from armspan.theory import Schedule
 
-REBUILD = 1024
-"""V⁻¹ and θ̂ are computed afresh from V and b after this many steps, so that rounding cannot build up."""
+REBUILD = 8192
+"""V⁻¹ and θ̂ are computed afresh from V and b at multiples of this step, so that rounding cannot build up."""
 
 UNROLLED: dict[int, Callable[..., None]] = {
     2: kernels.advance_linear_2,
@@ -28,7 +28,6 @@ class LinearLearner:
         R, K, d = runs.size, env.n_arms, env.n_features
         self._alpha = alpha
         self._advance: Callable[..., None] = UNROLLED.get(d, kernels.advance_linear)
-        self._since_rebuild = 0
         self.state = LinearState(
             V=np.tile(ridge * np.eye(d), (R, K, 1, 1)),
             V_inv=np.tile(np.eye(d) / ridge, (R, K, 1, 1)),
@@ -41,10 +40,8 @@ class LinearLearner:
         """Live through the block; see `Learner`."""
         steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
         self._advance(block, self._alpha(steps), marks, self.state, curve)
-        self._since_rebuild += steps.size
-        if self._since_rebuild >= REBUILD:
+        if steps[-1] % REBUILD == 0:
             kernels.rebuild(self.state)
-            self._since_rebuild = 0
 
 
 class CountLearner:

@@ -62,13 +62,16 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> Path:
-    """Write everything and return the path of report.html."""
-    results = results_of(outcomes)
+def keep(key: str, outcome: Outcome, folder: Path) -> None:
+    """Save the runs of one outcome as soon as they are there, so that nothing that comes later can lose them."""
     (folder / "results").mkdir(parents=True, exist_ok=True)
-    for key, result in results.items():
-        result.save(folder / "results" / f"{key}.npz")
-    tables.write_curves(results, folder / "curves.csv")
+    for name, result in results_of({key: outcome}).items():
+        result.save(folder / "results" / f"{name}.npz")
+
+
+def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> Path:
+    """Write figures, tables and the page, beside the runs that `keep` saved; returns the path of report.html."""
+    tables.write_curves(results_of(outcomes), folder / "curves.csv")
     text = json.dumps(summary(outcomes, settings), indent=2, ensure_ascii=False)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     body = _overview(outcomes)

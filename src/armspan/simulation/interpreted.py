@@ -37,7 +37,7 @@ class ReferenceActor:
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         index = np.minimum(self._reference.index(x, context, step), UNTRIED)
         best = index.max()
-        if np.count_nonzero(best - index <= ROUNDING * max(1.0, abs(best))) > 1:
+        if np.count_nonzero(best - index <= ROUNDING * (1.0 + abs(best))) > 1:
             return int(break_tie(index, best, self._seed, run, step - 1))
         return int(index.argmax())
 

@@ -12,10 +12,14 @@ from armspan.errors import InvalidParameter
 
 MOST_STEPS = 2**32
 MOST_RUNS = 2**32
-BLOCK_BYTES = 1 << 19
+LONGEST_BLOCK = 8192
+"""Steps; a power of two. V⁻¹ is computed afresh at its multiples, so shorter blocks give the same numbers."""
+BLOCK_BYTES = 1 << 20
 """The features of a block should fit into a core's cache."""
-CHUNK_STEPS = 16_384
-"""Steps of all runs of a chunk in one call of a kernel: about a millisecond, so that calls cost little."""
+CHUNK_STEPS = 65_536
+"""Steps of all runs of a chunk in one call of a kernel: a few milliseconds, so that calls cost little."""
+CHUNK_TOTAL = 1 << 25
+"""Steps of all runs of a chunk from first to last, where runs are long: a few seconds, and they are finished."""
 
 
 class Segment(NamedTuple):
@@ -55,10 +59,25 @@ def as_runs(runs: Any) -> IntArray:
     return np.arange(_validate.whole("runs", runs, at_least=1, at_most=MOST_RUNS), dtype=np.int64)
 
 
-def block_steps(n_arms: int, n_features: int) -> int:
-    """Steps in a block: a power of two that depends on the problem alone, never on workers or runs."""
-    fit = BLOCK_BYTES // (8 * n_arms * n_features)
-    return int(min(max(1 << (fit.bit_length() - 1), 64) if fit else 64, 2048))
+class Pieces(NamedTuple):
+    """How the work is cut up: steps in a block, and the runs of each chunk, which are advanced together."""
+
+    block: int
+    chunks: list[slice]
+
+
+def pieces(n_runs: int, horizon: int, floats_per_step: int, workers: int, *, alone: bool = False) -> Pieces:
+    """Many short runs together in a chunk, fewer long ones; as many chunks for every worker.
+
+    floats_per_step : numbers in a step's features, K·d. alone : a chunk for each run. No result depends on any of this.
+    """
+    each = -(-n_runs // workers)
+    together = 1 if alone else min(each, max(8, min(64, CHUNK_TOTAL // horizon), CHUNK_STEPS // horizon))
+    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * floats_per_step)) // together
+    block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
+    count = min(n_runs, workers * -(-each // together))
+    edges = [n_runs * i // count for i in range(count + 1)]
+    return Pieces(block, [slice(start, stop) for start, stop in itertools.pairwise(edges)])
 
 
 def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segment]:
@@ -70,12 +89,3 @@ def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segmen
         if marks.size == 0 or marks[-1] != size:
             marks = np.append(marks, size)
         yield Segment(first, size, marks, slice(int(start), int(stop)))
-
-
-def chunks(n_runs: int, horizon: int, block: int, workers: int) -> list[slice]:
-    """Runs that are advanced together: few for long runs, many for short ones, and as many chunks for every worker."""
-    together = max(1, CHUNK_STEPS // min(block, horizon))
-    rounds = -(-n_runs // (together * workers))
-    count = min(n_runs, rounds * workers)
-    edges = [n_runs * i // count for i in range(count + 1)]
-    return [slice(start, stop) for start, stop in itertools.pairwise(edges)]

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray, IntArray, Progress
+from armspan._typing import IntArray, Progress
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
+from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
 from armspan.simulation import plan
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
@@ -65,11 +66,12 @@ def simulate(
     makers = [_maker(policy, env, seed, engine) for policy in policies]
     for make in makers:
         make(numbers[:1])  # refuse what cannot run before anything runs
-    if isinstance(env, CustomEnvironment) or engine == "python" or not all(isinstance(p, Policy) for p in policies):
+    plain = isinstance(env, CustomEnvironment) or engine == "python" or not all(isinstance(p, Policy) for p in policies)
+    if plain:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress)
     try:
-        job.run(workers)
+        job.run(workers, alone=plain)
     except KeyboardInterrupt:
         done = job.finished
         partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
@@ -109,16 +111,16 @@ class _Job:
         self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
         self.noise_sums = np.zeros((runs.size, checkpoints.size))
         self.finished = np.zeros(runs.size, dtype=bool)
-        self._block = plan.block_steps(env.n_arms, env.n_features)
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
 
-    def run(self, workers: int) -> None:
+    def run(self, workers: int, *, alone: bool) -> None:
         """Run all chunks; Ctrl-C stops every thread after its present block."""
         total = len(self.makers) * self.runs.size * self.horizon
+        floats = self.env.n_arms * self.env.n_features
+        block, chunks = plan.pieces(self.runs.size, self.horizon, floats, workers, alone=alone)
         with ThreadPoolExecutor(workers) as pool:
-            chunks = plan.chunks(self.runs.size, self.horizon, self._block, workers)
-            futures: set[Future[None]] = {pool.submit(self._run_chunk, chunk) for chunk in chunks}
+            futures: set[Future[None]] = {pool.submit(self._run_chunk, chunk, block) for chunk in chunks}
             try:
                 while futures:
                     finished, futures = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
@@ -131,13 +133,13 @@ class _Job:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _run_chunk(self, chunk: slice) -> None:
-        """Advance some runs to the horizon. Changes pseudo_regret, noise_sums and finished there."""
+    def _run_chunk(self, chunk: slice, block_steps: int) -> None:
+        """Advance some runs to the horizon, a block at a time. Changes pseudo_regret, noise_sums and finished there."""
         runs = np.ascontiguousarray(self.runs[chunk])
         stream = self.env.stream(self.seed, runs)
         learners = [make(runs) for make in self.makers]
-        noise_so_far: FloatArray = np.zeros((runs.size, 1))
-        for first, size, marks, columns in plan.segments(self.horizon, self.checkpoints, self._block):
+        noise_so_far = np.zeros((runs.size, 4))
+        for first, size, marks, columns in plan.segments(self.horizon, self.checkpoints, block_steps):
             block = stream.draw(first, size)
             width = columns.stop - columns.start  # the last mark need not be a checkpoint
             curve = np.empty((runs.size, marks.size))
@@ -148,10 +150,8 @@ class _Job:
                 self.pseudo_regret[p, chunk, columns] = curve[:, :width]
                 with self._lock:
                     self._done += runs.size * size
-            starts = np.concatenate([[0], marks[:-1]])
-            sums = np.add.reduceat(block.noise[:, :size], starts, axis=1).cumsum(axis=1) + noise_so_far
-            self.noise_sums[chunk, columns] = sums[:, :width]
-            noise_so_far = sums[:, -1:]
+            sum_noise(block.noise, marks, noise_so_far, curve)
+            self.noise_sums[chunk, columns] = curve[:, :width]
         self.finished[chunk] = True
 
 

@@ -1,0 +1,144 @@
+"""How fast simulate is: beside NumPy, beside its own random numbers, and how its cost grows."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from armspan.environments import BoxContexts, paper_1a
+from armspan.policies import LinUCBd
+from armspan.simulation import simulate
+from armspan.simulation.runner import available_cores
+from benchmarks import numpy_rivals
+
+RUNS, HORIZON = 100, 500_000
+ROUNDS = 3
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def best_side_by_side(actions: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
+    """Nanoseconds a step of each action, given as (call, steps in it): the best of a few rounds, taken in turns."""
+    best = dict.fromkeys(actions, np.inf)
+    for _ in range(ROUNDS):
+        for name, (action, steps) in actions.items():
+            best[name] = min(best[name], seconds(action) / steps * 1e9)
+    return best
+
+
+def beside_numpy() -> None:
+    """Figure 1a, LinUCB-d: nanoseconds a run and step."""
+    env = paper_1a()
+
+    def draw_alone(first_run: int, last_run: int) -> None:
+        stream = env.stream(0, np.arange(first_run, last_run))
+        for first in range(0, HORIZON, 2048):
+            stream.draw(first, min(2048, HORIZON - first))
+
+    def ours(workers: int, horizon: int = HORIZON) -> None:
+        simulate(env, LinUCBd(), horizon=horizon, runs=RUNS, workers=workers)
+
+    cores = available_cores()
+    ours(1, 1000)
+    times = best_side_by_side(
+        {
+            "ours": (lambda: ours(cores), RUNS * HORIZON),
+            "one core": (lambda: ours(1, HORIZON // 5), RUNS * HORIZON // 5),
+            "draws": (lambda: draw_alone(0, 8), 8 * HORIZON),
+            "together": (lambda: numpy_rivals.all_runs(env, 4096, RUNS), 4096 * RUNS),
+            "unrolled": (lambda: numpy_rivals.all_runs_unrolled(env, 4096, RUNS), 4096 * RUNS),
+            "loop": (lambda: numpy_rivals.one_run(env, 20_000), 20_000),
+        }
+    )
+    row = "  {:<58}{:>12,.1f}{:>12}"
+    print(
+        f"Figure 1a, LinUCB-d: nanoseconds a run and step (armspan on {cores} cores: {RUNS} runs x {HORIZON:,} steps)"
+    )
+    print("  {:<58}{:>12}{:>12}".format("", "ns", "ratio"))
+    print(row.format(f"armspan, {cores} cores", times["ours"], ""))
+    for name, text, goal in (
+        ("together", "NumPy, 100 runs together", "30x"),
+        ("unrolled", "NumPy, 100 runs together, by hand for d = 2 alone", "none"),
+        ("loop", "NumPy, a loop over single steps", "400x"),
+    ):
+        print(row.format(f"{text} (goal {goal})", times[name], f"{times[name] / times['ours']:.0f}x"))
+    print(row.format("armspan, one core", times["one core"], ""))
+    ratio = times["one core"] / times["draws"]
+    print(row.format("the floor, one core: its random numbers alone (goal <= 4x)", times["draws"], f"{ratio:.1f}x"))
+
+
+def flat_in_t() -> None:
+    """Cost of a step early and late in a run."""
+    env = paper_1a()
+    from armspan.policies.learners import LinearLearner
+
+    def cost_at(start: int) -> float:
+        runs = np.arange(8)
+        policy = LinUCBd()
+        learner = policy.learner(env, runs)
+        assert isinstance(learner, LinearLearner)
+        stream, marks, curve = env.stream(0, runs), np.array([2048]), np.empty((8, 1))
+        taken = np.inf
+        for first in range(0, start + 20 * 2048, 2048):
+            block = stream.draw(first, 2048)
+            spent = seconds(lambda block=block: learner.advance(block, marks, curve))  # type: ignore[misc]
+            if first >= start:
+                taken = min(taken, spent)
+        return taken / (8 * 2048) * 1e9
+
+    early, late = cost_at(0), cost_at(500_000)
+    print(f"\nA step near t = 10^3 takes {early:.1f} ns, near t = 5*10^5 {late:.1f} ns: ratio {late / early:.2f}")
+
+
+def growth_with_size() -> None:
+    """Cost of a step against the number of arms and features: continuous contexts, one core."""
+
+    def cost(n_arms: int, n_features: int) -> float:
+        env = BoxContexts(np.random.default_rng(0).normal(size=(n_arms, n_features)), -1, 1)
+        horizon = max(256, 40_000_000 // (20 + n_arms * n_features**2) // 64)
+        simulate(env, LinUCBd(), horizon=64, runs=1, workers=1)
+        action = lambda: simulate(env, LinUCBd(), horizon=horizon, runs=4, workers=1, checkpoints=[horizon])  # noqa: E731
+        return min(seconds(action) for _ in range(ROUNDS)) / (4 * horizon) * 1e6
+
+    print("\nMicroseconds a step, continuous contexts, one core")
+    arms, features = (10, 20, 40, 80, 160), (16, 32, 64, 128, 256)
+    by_arms, by_features = [cost(K, 16) for K in arms], [cost(10, d) for d in features]
+    print("  arms (d = 16)     " + "".join(f"{K:>9}" for K in arms) + "    exponent")
+    print("  us a step         " + "".join(f"{value:>9.2f}" for value in by_arms) + f"{slope(arms, by_arms):>12.2f}")
+    print("  features (K = 10) " + "".join(f"{d:>9}" for d in features))
+    values = "".join(f"{value:>9.2f}" for value in by_features)
+    print("  us a step         " + values + f"{slope(features, by_features):>12.2f}")
+
+
+def slope(sizes: tuple[int, ...], costs: list[float]) -> float:
+    """The exponent of growth over the larger half of the sizes."""
+    return float(np.polyfit(np.log(sizes[2:]), np.log(costs[2:]), 1)[0])
+
+
+def start_up() -> None:
+    """A process that simulates a little: with an empty cache of compiled kernels, and again."""
+    script = "import armspan; armspan.simulate(armspan.environments.paper_1a(), armspan.LinUCBd(), horizon=10, runs=1)"
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"XDG_CACHE_HOME": cache}
+        command = [sys.executable, "-c", script]
+        first, second = (seconds(lambda: subprocess.run(command, env=environment, check=True)) for _ in range(2))
+    bare = seconds(lambda: subprocess.run([sys.executable, "-c", "import numba"], check=True))
+    print(f"\nA process that simulates 10 steps: {first:.1f} s compiling, {second:.1f} s from the cache on disk")
+    print(f"(importing numba alone takes {bare:.1f} s)")
+
+
+def main() -> None:
+    """All of it."""
+    beside_numpy()
+    flat_in_t()
+    growth_with_size()
+    start_up()
