@@ -33,7 +33,7 @@ def stays_constant(key: str, policy: str, statement: str) -> Claim:
     def check(results: Mapping[str, Result]) -> Finding:
         growth = results[key].growth(policy)
         confirmed = None if growth.verdict == "undecided" else growth.verdict == "constant"
-        return Finding(statement, confirmed, f"{policy}: {growth.verdict}; {growth.reason}")
+        return Finding(statement, confirmed, _outcome(results[key], policy))
 
     return check
 
@@ -45,7 +45,7 @@ def keeps_growing(key: str, policy: str, statement: str) -> Claim:
         growth = results[key].growth(policy)
         flattening = growth.verdict == "undecided" and not growth.last_doubling_interval[0] > 0.01
         confirmed = None if flattening else growth.verdict != "constant"
-        return Finding(statement, confirmed, f"{policy}: {growth.verdict}; {growth.reason}")
+        return Finding(statement, confirmed, _outcome(results[key], policy))
 
     return check
 
@@ -81,3 +81,9 @@ def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
         return Finding(statement, means[0] < means[1] if clear else None, outcome)
 
     return check
+
+
+def _outcome(result: Result, policy: str) -> str:
+    """Where the policy ends, and how it grows."""
+    growth, end = result.growth(policy), result.curves(policy)[:, -1].mean()
+    return f"{policy} ends at {end:,.1f}, {growth.verdict}: {growth.reason}"

@@ -37,7 +37,7 @@ def regret_figure(result: Result, title: str) -> Figure:
     with matplotlib.rc_context(_SETTINGS):
         figure, axes = _figure()
         t, mean, sd = result.checkpoints, result.mean(), np.nan_to_num(result.sd())
-        top = _top(mean, sd)
+        top, cut = _top(mean, sd), 0
         for p, (name, look) in enumerate(_looks(result.policies).items()):
             colour, style = COLOURS[look], STYLES[look]
             axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=name)
@@ -46,7 +46,9 @@ def regret_figure(result: Result, title: str) -> Figure:
             if mean[p, -1] > top:
                 out = int(np.argmax(mean[p] > top))
                 text = f"{name}: {mean[p, -1]:,.0f} at the end"
-                axes.annotate(text, (t[out], top), (8, -12), textcoords="offset points", color=colour, weight="bold")
+                place = (8, -12 - 15 * cut)
+                axes.annotate(text, (t[out], top), place, textcoords="offset points", color=colour, weight="bold")
+                cut += 1
         axes.set(xscale="log", xlim=(10, t[-1]) if t[-1] > 100 else None, ylim=(0, top))
         axes.set(xlabel="steps T (log scale)", ylabel="pseudo-regret (sum of lost mean reward)", title=title)
         axes.legend(loc="upper left", title=f"mean of {result.runs.size} runs, shaded ± 2 sd")
@@ -65,7 +67,9 @@ def survey_figure(survey: Survey) -> Figure:
             axes.errorbar(entry.threshold, entry.share, error, fmt="o", color=COLOURS[2], capsize=3)
             axes.annotate(f"{entry.share:.2%}", (entry.threshold, entry.share), (6, 6), textcoords="offset points")
         axes.set(xscale="log", ylim=(0, None), xticks=THRESHOLDS, xticklabels=[str(p) for p in THRESHOLDS])
-        axes.set(xlabel="probability p (log scale)", ylabel="share of draws whose rarest arm is best with prob. ≥ p")
+        axes.set(
+            xlabel="probability p that an arm is best (log scale)", ylabel="share of draws: rarest arm has p or more"
+        )
         axes.set_title(f"{survey.n_draws:,} random draws of θ as in figure 1c")
         axes.text(0.98, 0.95, "bars: 95 % Wilson intervals", transform=axes.transAxes, ha="right", va="top")
     return figure

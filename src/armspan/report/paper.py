@@ -95,8 +95,10 @@ def _overview(outcomes: Mapping[str, Outcome]) -> list[str]:
         "well already teaches what one needs to know: exploration ends, and regret stays constant however long one "
         "goes on."
     )
-    count = f"Of {len(entries)} claims checked here, {confirmed} were confirmed and {refuted} were not"
-    count += "." if confirmed + refuted == len(entries) else f"; {len(entries) - confirmed - refuted} stayed undecided."
+    undecided = len(entries) - confirmed - refuted
+    count = (
+        f"{len(entries)} claims were checked: {confirmed} confirmed, {refuted} not confirmed, {undecided} undecided."
+    )
     return [page.paragraph(text), page.paragraph(count)] if entries else [page.paragraph(text)]
 
 
@@ -120,6 +122,7 @@ def _panel_section(key: str, outcome: PanelResult, folder: Path) -> list[str]:
     return [
         page.heading(outcome.panel.title),
         page.paragraph(f"The paper: {outcome.panel.says}", "says"),
+        *([page.paragraph(outcome.panel.here)] if outcome.panel.here else []),
         page.picture(figure, caption),
         page.table(*tables.landmark_table(outcome.result)),
         page.paragraph("Mean ± standard deviation over the runs.", "small"),

@@ -32,7 +32,13 @@ def landmark_table(result: Result) -> tuple[list[str], list[list[str]]]:
     mean, sd = result.mean(), result.sd()
     head = ["policy", *(f"T = {int(result.checkpoints[c]):,}" for c in columns), "growth"]
     rows = [
-        [name, *(f"{mean[p, c]:,.1f} ± {sd[p, c]:,.1f}" for c in columns), result.growth(name).verdict]
+        [name, *(_plus_minus(mean[p, c], sd[p, c]) for c in columns), result.growth(name).verdict]
         for p, name in enumerate(result.policies)
     ]
     return head, rows
+
+
+def _plus_minus(mean: float, sd: float) -> str:
+    """A mean and its standard deviation, with a decimal where it says something."""
+    digits = 1 if mean < 1000 else 0
+    return f"{mean:,.{digits}f} ± {sd:,.{digits}f}"

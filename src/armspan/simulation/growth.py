@@ -64,13 +64,13 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
 def _decide(
     share: float, share_interval: tuple[float, float], gamma: float, gamma_interval: tuple[float, float]
 ) -> tuple[str, str]:
-    last = f"{share:.1%} of the regret came in the last doubling of time"
+    last = f"{share:.2%} of the regret came in the last doubling of time"
     if share_interval[1] <= FLAT:
-        return "constant", f"{last} (at most {share_interval[1]:.1%}, flat up to {FLAT:.0%})."
+        return "constant", f"{last} (95 % interval up to {share_interval[1]:.2%}; up to {FLAT:.0%} counts as flat)."
     low, high = gamma_interval
-    exponent = f"regret grows like t^{gamma:.2f} at the end (95 % interval {low:.2f} to {high:.2f})"
+    exponent = f"the exponent γ is {gamma:.2f} (95 % interval {low:.2f} to {high:.2f})"
     if share_interval[0] <= FLAT:
-        return "undecided", f"{last}, between {share_interval[0]:.1%} and {share_interval[1]:.1%}: flat or not."
+        return "undecided", f"{last} (95 % interval {share_interval[0]:.2%} to {share_interval[1]:.2%}), flat or not."
     for name, least, most in (("logarithmic", -0.25, 0.25), ("square-root", 0.25, 0.75), ("linear", 0.75, np.inf)):
         if low > least and high < most:
             return name, f"{last}, and {exponent}."
