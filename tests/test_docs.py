@@ -12,10 +12,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_examples_run_and_print_what_the_page_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One block after the other, as a reader would; a plain block right after one is what it prints."""
     names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
-        exec(compile(block, str(page), "exec"), names)  # one after the other, as a reader would
+    blocks = r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?"
+    for code, printed in re.findall(blocks, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
+        exec(compile(code, str(page), "exec"), names)
+        out = capsys.readouterr().out
+        assert not printed or out == printed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
