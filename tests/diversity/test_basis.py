@@ -1,13 +1,15 @@
 """λ₀ and conditional second moments against the oracle's brute force."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan.diversity import best_basis, smallest_eigenvalues
+from armspan.diversity.basis import dual_bound
 from armspan.environments import FiniteContexts
-from armspan.errors import NotApplicable
 from tests import naive
 from tests.strategies import Array, tables
 
@@ -33,10 +35,43 @@ def test_second_moments(table: tuple[Array, Array], seed: int) -> None:
 def test_best_basis_names_its_rows() -> None:
     X = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 0.8]])
     assert best_basis(X).rows == (0, 2)
-    assert best_basis(X[:1]) == ((), 0.0)
+    assert best_basis(X[:1]).rows == ()
     assert best_basis(np.array([[1.0, 1.0], [2.0, 2.0]])).eigenvalue == 0.0
 
 
-def test_a_search_that_is_too_long_is_refused() -> None:
-    with pytest.raises(NotApplicable, match="candidates"):
-        best_basis(np.ones((60, 20)))
+def brute_force(X: Array) -> float:
+    subsets = np.array(list(itertools.combinations(range(len(X)), X.shape[1])))
+    return float(np.linalg.svd(X[subsets], compute_uv=False)[:, -1].max() ** 2)
+
+
+@given(st.integers(1, 4), st.integers(0, 7), st.integers(0, 10**6))
+def test_the_pruned_search_finds_the_best_of_all_subsets(d: int, more: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(d + more, d)) * rng.choice([0.1, 1.0, 10.0], size=(d + more, 1))
+    basis = best_basis(X)
+    assert basis.exact
+    assert basis.eigenvalue == pytest.approx(brute_force(X), rel=1e-9)
+    assert np.linalg.svd(X[list(basis.rows)], compute_uv=False)[-1] ** 2 == pytest.approx(basis.eigenvalue, rel=1e-9)
+    assert dual_bound(X) >= basis.eigenvalue - 1e-12 * (X**2).sum()
+
+
+@pytest.mark.parametrize("kind", ["normal", "positive"])
+def test_forty_contexts_in_five_dimensions_are_searched_exactly(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 5)) if kind == "normal" else rng.random((40, 5))
+    basis = best_basis(X)
+    assert basis.exact
+    assert basis.eigenvalue == pytest.approx(brute_force(X), rel=1e-9)
+
+
+def test_a_search_that_is_too_long_ends_with_an_interval_that_holds() -> None:
+    X = np.random.default_rng(4).normal(size=(22, 4))
+    truth = brute_force(X)
+    for most in (1, 30, 300):
+        basis = best_basis(X, most_subsets=most)
+        assert basis.eigenvalue <= truth * (1 + 1e-12)
+        assert basis.upper >= truth * (1 - 1e-12)
+    assert not best_basis(X, most_subsets=1).exact
+    wide = best_basis(np.random.default_rng(5).normal(size=(120, 12)), most_subsets=20_000)
+    assert not wide.exact
+    assert 0 < wide.eigenvalue < wide.upper

@@ -1,52 +1,144 @@
-"""The best basis Φ̄_a among the features in which an arm is best, and λ₀ = min over arms of λ_min(Φ̄_aᵀΦ̄_a)."""
+"""The best basis Φ̄_a among the features in which an arm is best, and λ₀ = min over arms of λ_min(Φ̄_aᵀΦ̄_a).
 
-import itertools
-import math
+A search over subsets of d features. It is exact while that is feasible: adding a feature to a subset can only lower
+λ_min of its Gram matrix (Cauchy's interlacing), so a subset that is already below the best basis found is not
+extended. Beyond that λ₀ is known within an interval: a basis that was found, and a bound that no basis passes.
+"""
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from armspan._typing import FloatArray
-from armspan.errors import NotApplicable
+from armspan._typing import FloatArray, IntArray
 
-MOST_SUBSETS = 1_000_000
-"""The search tries every subset of d features, up to this many."""
+MOST_SUBSETS = 2_000_000
+"""The search looks at this many subsets before it settles for an interval."""
+_CHUNK = 2048
 
 
-class Basis(NamedTuple):
-    """The d features that are least alike: their rows, and λ_min(ΦᵀΦ)."""
+@dataclass(frozen=True)
+class Basis:
+    """The d features that are least alike.
+
+    rows : which they are; none where no basis exists.
+    eigenvalue : λ_min(ΦᵀΦ) of these rows, a lower bound of the best.
+    upper : what no basis passes; equal to eigenvalue where the search was exact.
+    """
 
     rows: tuple[int, ...]
     eigenvalue: float
+    upper: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether this is the best basis for certain."""
+        return self.upper == self.eigenvalue
 
 
-def best_basis(X: FloatArray) -> Basis:
-    """The d rows of X (m, d) with the largest λ_min(ΦᵀΦ); no rows and 0 where fewer than d rows are given."""
+def best_basis(X: FloatArray, *, most_subsets: int = MOST_SUBSETS) -> Basis:
+    """The d rows of X (m, d) with the largest λ_min(ΦᵀΦ)."""
     m, d = X.shape
-    if m < d:
-        return Basis((), 0.0)
-    if math.comb(m, d) > MOST_SUBSETS:
-        raise NotApplicable(
-            f"the best basis of {m} features in {d} dimensions has {math.comb(m, d):,} candidates; "
-            f"the exhaustive search stops at {MOST_SUBSETS:,}"
-        )
-    best = Basis((), -1.0)
-    subsets = itertools.combinations(range(m), d)
-    while batch := list(itertools.islice(subsets, 4096)):
-        rows = np.array(batch)
-        singular = np.linalg.svd(X[rows], compute_uv=False)  # λ_min(ΦᵀΦ) is the square of the smallest one
-        dependent = singular[:, -1] <= d * np.finfo(np.float64).eps * singular[:, 0]
-        values = np.where(dependent, 0.0, singular[:, -1] ** 2)
-        winner = int(np.argmax(values))
-        if values[winner] > best.eigenvalue:
-            best = Basis(batch[winner], float(values[winner]))
-    return best
+    if m < d or np.linalg.matrix_rank(X) < d:
+        return Basis((), 0.0, 0.0)
+    rows = _exchange(X)
+    best = float(_smallest(X @ X.T, rows[None])[0])
+    rows, best, open_bound = _branch_and_bound(X, rows, best, most_subsets)
+    upper = best if open_bound <= best else max(best, min(open_bound, dual_bound(X)))
+    return Basis(tuple(int(row) for row in np.sort(rows)), best, upper)
 
 
-def lambda_0(optimal_features: Sequence[FloatArray]) -> float:
-    """λ₀ of Section 4: the weakest arm's best basis.
+def lambda_0(optimal_features: Sequence[FloatArray]) -> Basis:
+    """λ₀ of Section 4: the weakest arm's best basis, with the interval in which it lies.
 
     optimal_features : for each arm the features (m_a, d) of the contexts in which it is best.
     """
-    return min(best_basis(X).eigenvalue for X in optimal_features)
+    bases = [best_basis(X) for X in optimal_features]
+    weakest = min(bases, key=lambda basis: basis.eigenvalue)
+    return Basis(weakest.rows, weakest.eigenvalue, min(basis.upper for basis in bases))
+
+
+def dual_bound(X: FloatArray, iterations: int = 400) -> float:
+    """A number that λ_min(ΦᵀΦ) of no d rows of X (m, d) passes.
+
+    For every M ⪰ 0 with trace 1, λ_min(Σ xxᵀ) ≤ Σ xᵀMx, which is at most the sum of the d largest xᵀMx. This holds for
+    any M; a good one is found by exponentiated gradient steps.
+    """
+    d = X.shape[1]
+    scale = float(np.sort((X**2).sum(axis=1))[-d:].sum())
+    H, best = np.zeros((d, d)), np.inf
+    for step in range(1, iterations + 1):
+        values, vectors = np.linalg.eigh(H)
+        weights = np.exp(values - values.max())
+        M = (vectors * (weights / weights.sum())) @ vectors.T
+        scores = np.einsum("ni,ij,nj->n", X, M, X)
+        top = np.argpartition(scores, -d)[-d:]
+        best = min(best, float(scores[top].sum()))
+        H -= 4.0 / (scale * np.sqrt(step)) * (X[top].T @ X[top])
+    return best
+
+
+def _branch_and_bound(X: FloatArray, rows: IntArray, best: float, most_subsets: int) -> tuple[IntArray, float, float]:
+    """The best basis, its eigenvalue, and a bound on what was left out (-∞ if nothing was)."""
+    m, d = X.shape
+    gram = X @ X.T
+    stack: list[tuple[IntArray, FloatArray]] = [(np.arange(m)[:, None], np.diag(gram).copy())]
+    seen = 0
+    while stack:
+        subsets, bounds = stack.pop()
+        promising = bounds > best * (1 + 1e-12)
+        subsets, bounds = subsets[promising], bounds[promising]
+        if len(subsets) > _CHUNK:
+            stack.append((subsets[_CHUNK:], bounds[_CHUNK:]))
+            subsets, bounds = subsets[:_CHUNK], bounds[:_CHUNK]
+        if not len(subsets):
+            continue
+        if subsets.shape[1] == d:
+            winner = int(np.argmax(bounds))
+            if bounds[winner] > best:
+                rows, best = subsets[winner], float(bounds[winner])
+            continue
+        if seen > most_subsets:
+            stack.append((subsets, bounds))
+            return rows, best, max(float(bound.max()) for _, bound in stack)
+        children = _extend(subsets, m)
+        seen += len(children)
+        stack.append((children, _smallest(gram, children)))
+    return rows, best, -np.inf
+
+
+def _extend(subsets: IntArray, m: int) -> IntArray:
+    """Every subset (c, k) with one more, larger row."""
+    more = m - 1 - subsets[:, -1]
+    repeated = np.repeat(subsets, more, axis=0)
+    starts = np.repeat(np.cumsum(more) - more, more)
+    new = repeated[:, -1] + 1 + np.arange(len(repeated)) - starts
+    return np.column_stack([repeated, new])
+
+
+def _smallest(gram: FloatArray, subsets: IntArray) -> FloatArray:
+    """λ_min of the Gram matrix of each subset of rows (c, k)."""
+    if not len(subsets):
+        return np.empty(0)
+    values = np.linalg.eigvalsh(gram[subsets[:, :, None], subsets[:, None, :]])
+    return np.maximum(values[:, 0], 0.0)
+
+
+def _exchange(X: FloatArray) -> IntArray:
+    """A good basis: rows that reach farthest out of the span of those before, exchanged one by one while it helps."""
+    m, d = X.shape
+    gram, rest, rows = X @ X.T, X.copy(), np.empty(0, dtype=np.int64)
+    for _ in range(d):
+        row = int(np.argmax((rest**2).sum(axis=1)))
+        rows = np.append(rows, row)
+        direction = rest[row] / np.linalg.norm(rest[row])
+        rest = rest - np.outer(rest @ direction, direction)
+    best = _smallest(gram, rows[None])[0]
+    while True:
+        others = np.setdiff1d(np.arange(m), rows)
+        trials = np.repeat(rows[None], d * others.size, axis=0)
+        trials[np.arange(len(trials)), np.repeat(np.arange(d), others.size)] = np.tile(others, d)
+        values = _smallest(gram, trials)
+        if not values.size or values.max() <= best * (1 + 1e-12):
+            return rows
+        rows, best = trials[int(np.argmax(values))], values.max()

@@ -64,8 +64,11 @@ class TableEnvironment(Environment):
         return self.features[arm, self.optimal_contexts(arm)]
 
     def lambda_0(self) -> float:
-        """λ₀ of Section 4, the diversity of the contexts; 0 where some arm's optimal features do not span."""
-        return diversity.lambda_0([self.optimal_features(a) for a in range(self.n_arms)])
+        """λ₀ of Section 4, the diversity of the contexts; 0 where some arm's optimal features do not span.
+
+        Where the contexts are too many for an exact search, the best that was found.
+        """
+        return diversity.lambda_0([self.optimal_features(a) for a in range(self.n_arms)]).eigenvalue
 
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
         x = np.swapaxes(self.features, 0, 1)
