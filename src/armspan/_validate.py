@@ -14,12 +14,15 @@ from armspan.errors import InvalidParameter
 def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
     """A read-only, C-contiguous float64 copy with finite entries.
 
-    shape : integers are required sizes; strings name a free size and must agree with each other, e.g. ("K", "n", "d").
+    shape : integers are required sizes, strings are names for free ones, e.g. ("K", "n", "d").
     """
     wanted = "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
     try:
-        result = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+        given = np.asarray(value)
+        if given.dtype.kind not in "biuf":  # words, complex numbers, lists of unequal length, integers beyond 64 bits
+            raise ValueError
+        result = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError):
         raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_short(value)}") from None
     fits = result.ndim == len(shape) and result.size > 0
     fits = fits and all(want == have for want, have in zip(shape, result.shape, strict=True) if isinstance(want, int))
@@ -37,7 +40,7 @@ def real(name: str, value: Any, *, above: float = -math.inf, at_least: float = -
     domain = f"> {above:g}" if above > -math.inf else f">= {at_least:g}" if at_least > -math.inf else "a finite number"
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool | str) or not math.isfinite(number) or number <= above or number < at_least:
         raise InvalidParameter(f"{name} must be {domain}, got {_short(value)}")
@@ -80,5 +83,5 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

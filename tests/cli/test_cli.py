@@ -57,6 +57,7 @@ def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "1a", "--runs", "0"], "runs must be an integer from 1 to 4294967296, got 0"),
         (["reproduce", "1a", "--horizon", "-5"], "horizon must be an integer from 1 to 4294967296, got -5"),
         (["reproduce", "1a", "--seed", "-1"], "seed must be an integer from 0"),
+        (["reproduce", "1c", "--runs", "0"], "runs must be an integer from 1 to 4294967296, got 0"),
         (["reproduce", "1c", "--draws", "0"], "draws must be an integer >= 1, got 0"),
         (["reproduce", "1a", "--engine", "gpu"], "engine must be one of auto, cpu, cuda, python, got 'gpu'"),
         (
@@ -74,6 +75,31 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert captured.out == ""
     assert captured.err.startswith(f"armspan: {sentence}")
     assert captured.err.count("\n") == 1
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results").touch()
+    assert main(["reproduce", "1a", "--runs", "5", "--horizon", "100", "--out", str(tmp_path)]) == 2
+    assert "cannot write or read" in capsys.readouterr().err
+    (tmp_path / "results").unlink()
+    (tmp_path / "report.html").mkdir()
+    assert main(["reproduce", "1a", "--runs", "5", "--horizon", "100", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_one_run_is_still_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "1a", "--runs", "1", "--horizon", "200", "--json"]) == 0
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    json.loads(capsys.readouterr().out, parse_constant=refuse)
+
+
+def test_nobody_reads_what_is_printed() -> None:
+    command = f"{sys.executable} -m armspan.cli.main reproduce 1a --runs 5 --horizon 100 | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(

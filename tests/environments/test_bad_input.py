@@ -12,6 +12,7 @@ from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
 GOOD = np.ones((2, 3, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
 HOLE = np.ones((2, 3, 2))
 HOLE[1, 2, 0] = np.nan
+ERGODIC = "transition must be ergodic, but "
 CYCLE = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 CASES: list[tuple[Callable[[], Any], str]] = [
@@ -30,8 +31,28 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: E.FiniteContexts(*GOOD, noise=-1), "noise must be >= 0, got -1"),
     (lambda: E.FiniteContexts(*GOOD, noise="loud"), "noise must be >= 0, got 'loud'"),
     (lambda: E.Gaussian(np.inf), "noise scale must be >= 0, got inf"),
-    (lambda: E.MarkovContexts(*GOOD, np.eye(3)), "transition must be ergodic, but context 1 cannot be reached from"),
-    (lambda: E.MarkovContexts(*GOOD, CYCLE), "transition must be ergodic, but it is periodic"),
+    (
+        lambda: E.MarkovContexts(*GOOD, np.eye(3)),
+        ERGODIC + "context 1 cannot be reached from context 0",
+    ),
+    (lambda: E.MarkovContexts(*GOOD, CYCLE), ERGODIC + "it has period 3"),
+    (
+        lambda: E.MarkovContexts(*GOOD, [[0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]]),
+        ERGODIC + "it has period 2",
+    ),
+    (
+        lambda: E.MarkovContexts(*GOOD, [[1, 0, 0], [1, 0, 0], [0, 0.5, 0.5]]),
+        ERGODIC + "context 1 cannot",
+    ),
+    (
+        lambda: E.MarkovContexts(*GOOD, [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0, 1]]),
+        ERGODIC + "context 0 cannot",
+    ),
+    (lambda: E.FiniteContexts(GOOD[0] * 1e200, GOOD[1]), "features and theta must be small enough"),
+    (lambda: E.FiniteContexts(GOOD[0].astype(complex), GOOD[1]), "features must be an array of numbers"),
+    (lambda: E.FiniteContexts([[[10**400]]], GOOD[1]), "features must be an array of numbers"),
+    (lambda: E.FiniteContexts(*GOOD, noise=10**400), "noise must be >= 0, got 1000"),
+    (lambda: E.BoxContexts(GOOD[1], low=[[1.0], [2.0, 3.0]]), "low must be an array of numbers of shape (2,)"),
     (lambda: E.MarkovContexts(*GOOD, np.ones((3, 3))), "transition must sum to 1 in row 0, got 3"),
     (lambda: E.MarkovContexts(*GOOD, np.eye(2)), "transition must have shape (3, 3), got shape (2, 2)"),
     (lambda: E.BoxContexts([[1.0, 2.0]]), "theta must have at least 2 arms"),

@@ -111,5 +111,36 @@ def test_sample_is_the_first_contexts_of_run_0() -> None:
     np.testing.assert_allclose(means, np.einsum("nkd,kd->nk", x, paper_1a().theta))
 
 
+def test_what_never_arrives_counts_for_nothing() -> None:
+    a = paper_1a()
+    env = FiniteContexts(a.features, a.theta, [0.5, 0.0, 0.5, 0.0])
+    assert env.lambda_0() == 0.0
+    assert [list(env.optimal_contexts(arm)) for arm in (0, 1)] == [[0], [2]]
+    assert FiniteContexts(a.features, a.theta, [0.5, 0.0, 0.0, 0.5]).gap == pytest.approx(0.22)
+
+
+def test_arms_that_differ_by_rounding_alone_are_equally_good() -> None:
+    env = FiniteContexts([[[0.1, 0.2]], [[0.3, 0.0]]], [[1.0, 1.0], [1.0, 1.0]])
+    assert env.gap == 0
+    assert not env.optimal_contexts(0).size
+
+
+def test_the_gap_of_a_box() -> None:
+    assert BoxContexts([[1.0], [-1.0]], 1, 2).gap == 2.0  # arm 0 leads by at least that everywhere
+    assert BoxContexts([[1.0], [-1.0]]).gap == 0.0
+    assert not BoxContexts(np.zeros((2, 2))).assumptions().hold
+    env = BoxContexts([[1.0, 0.0], [0.0, 1.0]], gap=0.3)
+    assert env.gap == 0.3
+    assert env.best_arm(np.array([[0.2, 0.9], [0.9, 0.8]])) == 1
+
+
+def test_large_environments_are_built_quickly() -> None:
+    n = 1000
+    cycle = 0.9 * np.roll(np.eye(n), 1, axis=1) + 0.1 * np.eye(n)
+    features = np.random.default_rng(0).normal(size=(2, n, 3))
+    assert MarkovContexts(features, np.eye(2, 3), cycle).probabilities == pytest.approx(np.full(n, 1 / n))
+    BoxContexts(np.random.default_rng(0).normal(size=(100, 100)))
+
+
 def test_repr_says_what_it_is() -> None:
     assert repr(paper_1a()) == "<paper 1a: n_arms=2, n_features=2, n_contexts=4, gap=0.14>"

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armspan.errors import InvalidParameter
 from armspan.experiments import FIGURES, DialResult, PanelResult, Settings, Survey, reproduce
 from armspan.experiments.claims import keeps_growing, lower_regret, same_curves, stays_constant
 from armspan.simulation import Result
@@ -22,7 +23,7 @@ def result(*shapes: Any, runs: int = 30) -> Result:
     luck = np.random.default_rng(0).uniform(0.8, 1.2, size=(runs, 1))
     curves = np.stack([luck * shape(marks) for shape in shapes])
     names = tuple("abcdef"[: len(shapes)])
-    return Result(names, np.arange(runs), marks, curves, curves, "made up", 10_000, 0, "cpu")
+    return Result(names, np.arange(runs), marks, curves, curves, "made up", "", 10_000, 0, "cpu")
 
 
 def flat(t: Any) -> Any:
@@ -33,12 +34,18 @@ def line(t: Any) -> Any:
     return 0.1 * t
 
 
+def bending(t: Any) -> Any:
+    """Bounded by 100, and not flat yet."""
+    return 100 * (1 - (1 + t / 100) ** -0.5)
+
+
 def test_claims() -> None:
     results = {"x": result(flat, line, flat), "y": result(line)}
     assert stays_constant("x", "a", "")(results).confirmed is True
     assert stays_constant("x", "b", "")(results).confirmed is False
     assert keeps_growing("x", "a", "")(results).confirmed is False
     assert keeps_growing("x", "b", "")(results).confirmed is True
+    assert keeps_growing("x", "a", "")({"x": result(bending)}).confirmed is None
     assert same_curves("x", "a", "c", "")(results).confirmed is True
     assert same_curves("x", "a", "b", "")(results).confirmed is False
     assert lower_regret("x", "y", "a", "")(results).confirmed is True
@@ -74,5 +81,7 @@ def test_shares_of_draws() -> None:
 
 def test_settings_are_the_papers() -> None:
     assert (Settings().runs, Settings().horizon) == (100, 500_000)
+    with pytest.raises(InvalidParameter, match="runs must be an integer from 1"):
+        Settings(runs=0)
     with pytest.raises(AttributeError):
         Settings().runs = 5  # type: ignore[misc]

@@ -89,6 +89,7 @@ def test_every_kernel_is_compiled_for_one_signature() -> None:
     for runs in (3, [5], range(2), np.arange(4, dtype=np.int32)):
         simulate(env, [LinUCB(), ContextUCB()], horizon=50, runs=runs)  # type: ignore[arg-type]
     simulate(BoxContexts([[1, 2], [3, 4]], [0, 1], 2), LinUCB(ridge=1), horizon=50, runs=3)
+    simulate(env, [LinUCB(alpha=np.ones(50)), ContextUCB(alpha=lambda t: 1 / t)], horizon=50, runs=2, seed=2**64 - 1)
     for kernel in (linear.advance_linear_2, linear.rebuild, counts.advance_counts, draws.draw_table, draws.draw_box):
         signatures = getattr(kernel, "signatures", [None])
         assert len(signatures) <= 1

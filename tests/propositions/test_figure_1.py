@@ -9,7 +9,7 @@ from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
 from armspan.simulation import Result, simulate
 
 STEPS = [1_923, 17_786, 164_439, 500_000]
-# mean and sd over 100 runs, from an independent program; 1.0 stands for the unstated rounding of the printed numbers
+# mean and sd over 100 runs, from an independent program, which printed them rounded
 TABLE: dict[str, dict[str, list[tuple[float, float]]]] = {
     "1a": {
         "LinUCB-d": [(94, 14), (346, 60), (533, 101), (539, 103)],
@@ -61,6 +61,19 @@ def test_figure_1_means_agree_with_an_independent_program(figure: str, results: 
         for ours, (mean, sd) in zip(curves.T, entries, strict=True):
             error = np.hypot(ours.std(ddof=1), sd) / 10
             assert abs(ours.mean() - mean) < 4.5 * error + 0.5, (policy, ours.mean(), mean)
+
+
+@pytest.mark.parametrize("figure", ["1a", "1b"])
+def test_figure_1_spread_agrees_with_an_independent_program(figure: str, results: dict[str, Result]) -> None:
+    """24 ratios of standard deviations, each from 100 runs, at 4.5 standard errors of a bootstrap of our runs."""
+    result, rng = results[figure], np.random.default_rng(0)
+    columns = np.searchsorted(result.checkpoints, STEPS)
+    for policy, entries in TABLE[figure].items():
+        curves = result.curves(policy)[:, columns]
+        for ours, (_, sd) in zip(curves.T, entries, strict=True):
+            resampled = ours[rng.integers(100, size=(1000, 100))].std(axis=1, ddof=1)
+            error = np.sqrt(2) * np.log(resampled).std()  # theirs is as uncertain as ours
+            assert abs(np.log(ours.std(ddof=1) / sd)) < 4.5 * error + 0.05, (policy, ours.std(ddof=1), sd)
 
 
 @pytest.mark.parametrize("figure", ["1a", "1b"])

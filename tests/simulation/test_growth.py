@@ -54,11 +54,19 @@ def test_few_runs_are_undecided() -> None:
 
 def test_the_callers_own_checkpoints_are_enough() -> None:
     everything = curves(lambda t: 40 * np.log(1 + t))
-    few = np.searchsorted(MARKS, [10, 1000, 5000, 12_000, 30_000, 70_000, T])
+    few = np.searchsorted(MARKS, [10, 1000, 5000, 12_000, 30_000, 60_000, T])
     assert growth(MARKS[few], everything[:, few]).verdict == "logarithmic"
     late = growth(MARKS[-1:], everything[:, -1:])
     assert late.verdict == "undecided"
-    assert late.reason == "The first checkpoint, 100000, is too late to tell; give one up to 6250."
+    assert late.reason == "There is no checkpoint near step 6250, where the verdict must look."
+
+
+def test_a_short_run_or_sparse_checkpoints_do_not_tell() -> None:
+    line = np.arange(1.0, 51)[:, None]
+    short = growth(np.array([1, 2]), np.hstack([line, 2 * line]))
+    assert (short.verdict, short.reason) == ("undecided", "2 steps are too few to tell; give at least 16.")
+    sparse = growth(np.array([1, 20_000]), np.hstack([line, 20_000 * line]))
+    assert sparse.verdict == "undecided"
 
 
 @pytest.mark.slow

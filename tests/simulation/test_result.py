@@ -37,6 +37,8 @@ def test_a_single_run_has_no_interval() -> None:
     single = simulate(paper_1a(), LinUCBd(), horizon=50, runs=1)
     assert np.isnan(single.sd()).all()
     assert single.summary()[0].growth.verdict == "undecided"
+    assert "nan" not in str(single.summary())
+    json.dumps(single.summary()[0].as_dict(), allow_nan=False)
 
 
 def test_to_frame_is_tidy(result: Result) -> None:
@@ -58,7 +60,7 @@ def test_save_and_load(result: Result, tmp_path: Path) -> None:
     path = tmp_path / "result.npz"
     result.save(path)
     again = load_result(path)
-    for name in ("policies", "environment", "horizon", "seed", "engine"):
+    for name in ("policies", "environment", "fingerprint", "horizon", "seed", "engine"):
         assert getattr(again, name) == getattr(result, name)
     for name in ("runs", "checkpoints", "pseudo_regret", "regret"):
         np.testing.assert_array_equal(getattr(again, name), getattr(result, name))
@@ -144,6 +146,7 @@ def test_concatenate_refuses_what_does_not_belong_together(result: Result) -> No
     others = {
         "the same policies": simulate(paper_1a(), LinUCBd(), **options),
         "the same environment": simulate(paper_1b(), policies, **options),
+        "the same fingerprint": simulate(paper_1a(), [LinUCBd(noise_scale=2.0), Greedy()], **options),
         "the same horizon": simulate(paper_1a(), policies, **options | {"horizon": 1999}),
         "the same seed": simulate(paper_1a(), policies, **options | {"seed": 5}),
         "the same checkpoints": simulate(paper_1a(), policies, **options, checkpoints=[3]),

@@ -1,7 +1,6 @@
 """armspan reproduce: the paper's figures, at full size or smaller."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +41,6 @@ def run(args: argparse.Namespace) -> int:
 
     if args.figure not in ("all", *FIGURES):
         raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
-    if args.draws < 1:
-        raise InvalidParameter(f"draws must be an integer >= 1, got {args.draws}")
     figures = FIGURES if args.figure == "all" else (args.figure,)
     settings = Settings(args.runs, args.horizon, args.seed, args.engine, args.draws)
     folder = output_folder(args.out)
@@ -67,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         elif isinstance(partial, DialResult):
             collect("dial", partial)
     if args.json:
-        print(json.dumps(paper.summary(outcomes, settings), indent=2, ensure_ascii=False))
+        print(paper.as_json(paper.summary(outcomes, settings)))
     else:
         for outcome in outcomes.values():
             print(_text(outcome) + "\n")

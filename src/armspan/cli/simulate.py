@@ -1,7 +1,6 @@
 """armspan simulate: run an experiment that a TOML file describes."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiment, print its summary, write the report."""
     need_lab()
     from armspan.report import experiment
+    from armspan.report.paper import as_json
 
     spec = load_spec(args.spec)
     folder = output_folder(args.out)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             raise
         stopped, result = stop, stop.partial
     if args.json:
-        print(json.dumps(experiment.summary(spec, result), indent=2, ensure_ascii=False))
+        print(as_json(experiment.summary(spec, result)))
     else:
         print(f"{spec.name}\n{result.summary()}")
     if folder is not None:

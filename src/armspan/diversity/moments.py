@@ -5,14 +5,20 @@ import numpy as np
 from armspan._typing import FloatArray
 
 
+def leads(means: FloatArray) -> FloatArray:
+    """How far the best arm leads the second in each row of means (n, K); 0 where they differ by rounding alone."""
+    best_two = np.partition(means, -2, axis=1)[:, -2:]
+    lead = best_two[:, 1] - best_two[:, 0]
+    return np.where(lead > 1e-12 * np.abs(means).max(), lead, 0.0)
+
+
 def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Per arm, P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]); the second is 0 for an arm that is never best.
 
     x : (n, K, d) features. means : (n, K) mean rewards. weights : (n,) probabilities of the contexts.
     A context in which two arms tie for best belongs to no arm, as in the paper's definition of C_a.
     """
-    ordered = np.sort(means, axis=1)
-    unique = ordered[:, -1] > ordered[:, -2]
+    unique = leads(means) > 0
     best = np.argmax(means, axis=1)
     K, d = x.shape[1:]
     p, smallest = np.zeros(K), np.zeros(K)

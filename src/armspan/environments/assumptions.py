@@ -48,7 +48,7 @@ def _gap(env: "Environment") -> Assumption:
     reason = (
         f"In every context the best arm leads by at least Δ = {env.gap:.4g}."
         if env.gap > 0
-        else "There is a context in which two arms are equally good, so the gap is 0."
+        else "Two arms can be equally good, or nearly so, in some context: there is no gap."
     )
     return Assumption("1.2", "Minimum reward gap", env.gap > 0, reason)
 

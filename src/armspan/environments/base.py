@@ -50,6 +50,10 @@ class Environment(ABC):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         """Mean reward (K,) of each arm for features x (K, d)."""
 
+    def best_arm(self, x: FloatArray) -> int:
+        """The arm with the largest mean reward for features x (K, d)."""
+        return int(np.argmax(self.mean_rewards(x)))
+
     @abstractmethod
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
         """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and how they were found, in a few words."""

@@ -23,7 +23,8 @@ class BoxContexts(Environment):
 
     theta : (K, d) array. Parameter of each arm.
     low, high : numbers or (d,) arrays. Corners of the box.
-    gap : the least lead of the best arm, the paper's Δ; 0 accepts every draw.
+    gap : the least lead of the best arm, the paper's Δ; 0 accepts every draw. The attribute is what the leads really
+        have at least, where that is more.
     noise : as in `FiniteContexts`.
     """
 
@@ -51,26 +52,33 @@ class BoxContexts(Environment):
         self.noise = as_noise(noise)
         self.feature_bound = float(np.linalg.norm(np.maximum(abs(self.low), abs(self.high))))
         self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
+        if not np.isfinite([self.feature_bound**2, self.parameter_bound**2]).all():
+            raise InvalidParameter("low, high and theta must be small enough that their squares are finite numbers")
         self._check_gap()
 
     def _corner(self, name: str, value: Any) -> FloatArray:
-        if np.ndim(value) == 0:
+        if isinstance(value, str) or np.isscalar(value):
             value = np.full(self.n_features, _validate.real(name, value))
         return _validate.array(name, value, shape=(self.n_features,))
 
     def _check_gap(self) -> None:
-        """Refuse a gap that is out of reach, or that hardly any draw reaches."""
+        """Refuse a gap that is out of reach, or that hardly any draw reaches; raise one that every draw passes."""
         most = np.where(self.theta > 0, self.high, self.low)
         least = np.where(self.theta > 0, self.low, self.high)
         tops, bottoms = (most * self.theta).sum(axis=1), (least * self.theta).sum(axis=1)
         reach = max(tops[a] - np.delete(bottoms, a).max() for a in range(self.n_arms))
+        certain = max(bottoms[a] - np.delete(tops, a).max() for a in range(self.n_arms))
+        if self.gap <= max(certain, 0.0):  # every draw has it
+            self.gap = float(max(certain, 0.0))
+            return
         if self.gap >= reach:
             raise InvalidParameter(f"gap must be below {reach:.6g}, the largest lead in this box, got {self.gap:g}")
-        rng = np.random.default_rng(0)
-        u = rng.random((10_000, self.n_arms, self.n_features))
-        means = np.einsum("nkd,kd->nk", self.low + (self.high - self.low) * u, self.theta)
-        leads = np.diff(np.partition(means, -2, axis=1)[:, -2:], axis=1)
-        accepted = float((leads >= self.gap).mean())
+        rng, hits, draws = np.random.default_rng(0), 0, 10_000
+        for part in np.array_split(np.arange(draws), -(-draws * self.theta.size // 1_000_000)):  # to bound the memory
+            u = rng.random((part.size, self.n_arms, self.n_features))
+            means = np.einsum("nkd,kd->nk", self.low + (self.high - self.low) * u, self.theta)
+            hits += int((diversity.leads(means) >= self.gap).sum())
+        accepted = hits / draws
         if accepted < LEAST_ACCEPTANCE:
             raise InvalidParameter(
                 f"gap must be reached by at least {LEAST_ACCEPTANCE:g} of the draws, "
@@ -83,7 +91,8 @@ class BoxContexts(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return np.einsum("kd,kd->k", x, self.theta)
 
-    def diversity_per_arm(self, samples: int = 100_000) -> tuple[FloatArray, FloatArray, str]:
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+        samples = max(1000, min(100_000, 20_000_000 // self.theta.size))
         x, means = self.sample(samples)
         p, smallest = diversity.smallest_eigenvalues(x, means, np.full(samples, 1 / samples))
         return p, smallest, f" (seen in {samples:,} draws)"

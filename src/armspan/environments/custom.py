@@ -6,7 +6,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray, IntArray
-from armspan.environments.assumptions import Assumption
+from armspan.environments.assumptions import Assumption, Assumptions
 from armspan.environments.base import Environment
 from armspan.environments.noise import as_noise
 from armspan.errors import NotApplicable
@@ -46,8 +46,8 @@ class CustomEnvironment(Environment):
 
     def context(self, step: int, rng: np.random.Generator) -> FloatArray:
         """Features (K, d) of one step, checked."""
-        x = np.asarray(self._source.context(step, rng), dtype=np.float64)
-        if x.shape == (self.n_features,):
+        x = self._source.context(step, rng)
+        if np.shape(x) == (self.n_features,):
             x = np.broadcast_to(x, (self.n_arms, self.n_features))
         return _validate.array(f"context of step {step}", x, shape=(self.n_arms, self.n_features))
 
@@ -55,6 +55,9 @@ class CustomEnvironment(Environment):
         return _validate.array("mean_rewards", self._source.mean_rewards(x), shape=(self.n_arms,))
 
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+        raise NotApplicable(f"{self.name} is written in Python: its diversity is not known")
+
+    def assumptions(self) -> Assumptions:
         raise NotApplicable(f"{self.name} is written in Python: its assumptions cannot be checked")
 
     def arrivals(self) -> Assumption:

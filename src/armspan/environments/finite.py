@@ -26,7 +26,7 @@ class FiniteContexts(TableEnvironment):
         self.name = name
         if probabilities is None:
             probabilities = np.full(self.n_contexts, 1 / self.n_contexts)
-        self.probabilities = _validate.distribution("probabilities", probabilities, shape=(self.n_contexts,))
+        self._set_probabilities(_validate.distribution("probabilities", probabilities, shape=(self.n_contexts,)))
 
     def arrival_rows(self) -> FloatArray:
         return self.probabilities[None, :]

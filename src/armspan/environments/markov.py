@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray
+from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.environments.assumptions import Assumption
 from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter
@@ -26,7 +26,7 @@ class MarkovContexts(TableEnvironment):
         n = self.n_contexts
         self.transition = _validate.distribution("transition", transition, shape=(n, n))
         _check_ergodic(self.transition)
-        self.probabilities = _stationary(self.transition)
+        self._set_probabilities(_stationary(self.transition))
 
     def arrival_rows(self) -> FloatArray:
         return np.vstack([self.transition, self.probabilities])
@@ -37,22 +37,31 @@ class MarkovContexts(TableEnvironment):
 
 
 def _check_ergodic(transition: FloatArray) -> None:
-    """A chain is ergodic if some power of its matrix has no zero; then that of exponent (n-1)² + 1 has none."""
-    n = len(transition)
-    reach = transition > 0
-    ever = reach | np.eye(n, dtype=bool)
-    for _ in range(n.bit_length()):
-        ever = ever @ ever
-    if not ever.all():
-        c, to = (int(i) for i in np.argwhere(~ever)[0])
-        raise InvalidParameter(f"transition must be ergodic, but context {to} cannot be reached from context {c}")
-    power = np.eye(n, dtype=bool)
-    for bit in f"{(n - 1) ** 2 + 1:b}":
-        power = power @ power
-        if bit == "1":
-            power = power @ reach
-    if not power.all():
-        raise InvalidParameter("transition must be ergodic, but it is periodic: give some context a chance to repeat")
+    """A chain is ergodic if every context can be reached from every other, and not only in periods."""
+    forth, back = _distances(transition > 0), _distances(transition.T > 0)
+    if (forth < 0).any():
+        to = int(np.argmax(forth < 0))
+        raise InvalidParameter(f"transition must be ergodic, but context {to} cannot be reached from context 0")
+    if (back < 0).any():
+        c = int(np.argmax(back < 0))
+        raise InvalidParameter(f"transition must be ergodic, but context 0 cannot be reached from context {c}")
+    here, there = np.nonzero(transition)
+    period = int(np.gcd.reduce(np.abs(forth[here] + 1 - forth[there])))  # every cycle's length is a multiple of it
+    if period != 1:
+        raise InvalidParameter(
+            f"transition must be ergodic, but it has period {period}: give some context a chance to repeat"
+        )
+
+
+def _distances(edges: BoolArray) -> IntArray:
+    """Steps from context 0 to each context along edges (n, n); -1 where there is no way."""
+    distance = np.full(len(edges), -1)
+    distance[0], front, steps = 0, np.array([0]), 0
+    while front.size:
+        steps += 1
+        front = np.flatnonzero(edges[front].any(axis=0) & (distance < 0))
+        distance[front] = steps
+    return distance
 
 
 def _stationary(transition: FloatArray) -> FloatArray:

@@ -34,15 +34,25 @@ class TableEnvironment(Environment):
             raise InvalidParameter(f"features must have at least 2 arms on their first axis, got {self.n_arms}")
         self.theta = _validate.array("theta", theta, shape=(self.n_arms, self.n_features))
         self.noise = as_noise(noise)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._find_truth()
+
+    def _find_truth(self) -> None:
         self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
         self.best_arms: IntArray = np.argmax(self.reward_table, axis=0)
         self.feature_bound = float(np.linalg.norm(self.features, axis=2).max())
         self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
         if self.feature_bound == 0:
             raise InvalidParameter("features must not all be 0")
-        leads = np.diff(np.sort(self.reward_table, axis=0)[-2:], axis=0)
-        rounding = 1e-12 * self.feature_bound * self.parameter_bound
-        self.gap = float(leads.min()) if leads.min() > rounding else 0.0
+        if not np.isfinite([self.feature_bound**2, self.parameter_bound**2, np.abs(self.reward_table).max()]).all():
+            raise InvalidParameter("features and theta must be small enough that their squares are finite numbers")
+        self._leads = diversity.leads(self.reward_table.T)
+
+    def _set_probabilities(self, probabilities: FloatArray) -> None:
+        """The long-run frequency of each context; what never arrives counts for nothing."""
+        self.probabilities = probabilities
+        self.gap = float(self._leads[probabilities > 0].min())
+        self._alias = alias_tables(self.arrival_rows())
 
     def arrival_rows(self) -> FloatArray:
         """Distributions (S, n) of the next context: one row, or one for each present context and one for the start."""
@@ -55,9 +65,8 @@ class TableEnvironment(Environment):
         return np.einsum("kd,kd->k", x, self.theta)
 
     def optimal_contexts(self, arm: int) -> IntArray:
-        """C_a: the contexts in which this arm alone is best."""
-        others = np.delete(self.reward_table, arm, axis=0).max(axis=0)
-        return np.flatnonzero(self.reward_table[arm] > others)
+        """C_a: the contexts that arrive and in which this arm alone is best."""
+        return np.flatnonzero((self.best_arms == arm) & (self._leads > 0) & (self.probabilities > 0))
 
     def optimal_features(self, arm: int) -> FloatArray:
         """X_a: the arm's features (m, d) in those contexts."""
@@ -81,7 +90,7 @@ class TableStream:
 
     def __init__(self, env: TableEnvironment, seed: int, runs: IntArray) -> None:
         self._noise, self._seed, self._runs = env.noise, np.uint64(seed), runs
-        self._threshold, self._alias = alias_tables(env.arrival_rows())
+        self._threshold, self._alias = env._alias
         self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
         self._x = np.swapaxes(env.features, 0, 1).copy()
         self._means = env.reward_table.T.copy()

@@ -43,8 +43,8 @@ def keeps_growing(key: str, policy: str, statement: str) -> Claim:
 
     def check(results: Mapping[str, Result]) -> Finding:
         growth = results[key].growth(policy)
-        flattening = growth.verdict == "undecided" and not growth.last_doubling_interval[0] > 0.01
-        confirmed = None if flattening else growth.verdict != "constant"
+        grows = growth.verdict in ("logarithmic", "square-root", "linear")
+        confirmed = True if grows else False if growth.verdict == "constant" else None
         return Finding(statement, confirmed, _outcome(results[key], policy))
 
     return check

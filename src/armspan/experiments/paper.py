@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from armspan import _validate
 from armspan._typing import Progress
 from armspan.environments import Environment, diversity_dial, paper_1a, paper_1b, paper_1c
 from armspan.errors import Interrupted
@@ -18,6 +19,7 @@ from armspan.experiments.claims import (
 from armspan.experiments.survey import CONTEXTS, Survey, survey_1c
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import Result, simulate
+from armspan.simulation.runner import check_sizes
 
 FIGURES = ("1a", "1b", "1c", "dial")
 DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
@@ -32,6 +34,10 @@ class Settings:
     seed: int = 0
     engine: str = "auto"
     draws: int = 2_000  # of θ, in the survey of Figure 1c
+
+    def __post_init__(self) -> None:
+        check_sizes(horizon=self.horizon, runs=self.runs, seed=self.seed, engine=self.engine)
+        _validate.whole("draws", self.draws, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ Outcome = PanelResult | Survey | DialResult
 def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
     """Run figures one after the other and hand out what each gives, under its key.
 
-    A Ctrl-C hands out what is finished of the present stage before it goes on as `Interrupted`.
+    A Ctrl-C comes out as `Interrupted`, whose `partial` is the present stage's outcome as far as it got, or None.
     """
     results: dict[str, Result] = {}
     for figure in figures:

@@ -58,7 +58,7 @@ def load_spec(path: str | PathLike[str]) -> Spec:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFile(f"{path} is not valid TOML: {error}") from None
     return parse_spec(content, default_name=Path(path).stem)
 
@@ -70,13 +70,19 @@ def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") 
     if not isinstance(policies, list) or not policies or not all(isinstance(entry, dict) for entry in policies):
         raise InvalidParameter("policies must be one or more [[policies]] tables")
     return Spec(
-        name=str(content.get("name", default_name)),
+        name=_text("name", content.get("name", default_name)),
         env=_environment(content["environment"]),
         policies=tuple(_policy(entry, number) for number, entry in enumerate(policies, 1)),
         horizon=_validate.whole("horizon", content["horizon"], at_least=1),
         runs=_validate.whole("runs", content.get("runs", 100), at_least=1),
         seed=_validate.whole("seed", content.get("seed", 0), at_least=0),
     )
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidParameter(f"{key} must be a text, got {value!r:.60}")
+    return value
 
 
 def _environment(entry: Any) -> Environment:

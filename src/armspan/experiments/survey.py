@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, Progress
 from armspan.environments import paper_1c
+from armspan.simulation.runner import available_cores
 
 CONTEXTS = 10_000
 """Contexts by which each draw is judged."""
@@ -64,7 +65,7 @@ class Survey:
 def survey_1c(draws: int, progress: Progress) -> Survey:
     """Look at paper_1c(0), paper_1c(1), …"""
     result = np.empty(draws)
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(available_cores()) as pool:
         try:
             for seed, rarest in enumerate(pool.map(_rarest, range(draws))):
                 result[seed] = rarest

@@ -24,14 +24,15 @@ def _cache_folder() -> str | None:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    for base in (config.CACHE_DIR, home, tempfile.gettempdir()):
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    for base in (config.CACHE_DIR, home, f"{tempfile.gettempdir()}/armspan-{user}"):
         if base:
             folder = Path(base) / "armspan" / f"kernels-{digest}"
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError:
                 continue
-            if os.access(folder, os.W_OK):
+            if os.access(folder, os.W_OK) and folder.stat().st_uid == user:  # compiled code of others is not for us
                 return str(folder)
     return None
 
@@ -54,7 +55,7 @@ def kernel(function: F) -> F:
 
 
 def exact_kernel(function: F) -> F:
-    """Compile in strict IEEE arithmetic: for what must be the same bit for bit on every machine."""
+    """Compile in strict IEEE arithmetic: nothing is reordered."""
     return _compile(function)
 
 

@@ -29,7 +29,7 @@ def pick(word, threshold, alias, row):
 def turn(word):
     """Cosine and sine of a random angle in (-π, π), by their series at a quarter of it and two doublings.
 
-    Within 2e-15 of exact and, unlike the library's functions, the same on every machine and vectorised.
+    Within 2e-15 of exact and, unlike the library's functions, vectorised.
     """
     x = (word + (0.5 - 2.0**31)) * (math.pi * 2.0**-33)
     z = x * x

@@ -10,6 +10,8 @@ import numpy as np
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
 
+EPSILON = 2.0**-52
+
 
 @inlined
 def score(V_inv, theta_hat, a, x, c, d):
@@ -119,19 +121,26 @@ def advance_linear_4(block, alpha, marks, state, curve):
 def rebuild(state):
     """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of every arm afresh, from the Cholesky factor V = LLᵀ. Changes state.
 
-    Done every so often, it keeps the rounding of many Sherman–Morrison updates from building up.
+    Done every so often, it keeps the rounding of many Sherman–Morrison updates from building up. An arm whose V is
+    singular to rounding keeps what it has: rounding in V weighs more there than rounding in V⁻¹.
     """
     R, K, d = state.b.shape
     L, L_inv = np.zeros((d, d)), np.zeros((d, d))
     for r in range(R):
         for a in range(K):
             V, V_inv, b, theta_hat = state.V[r, a], state.V_inv[r, a], state.b[r, a], state.theta_hat[r, a]
+            sound = True
             for i in range(d):
                 for j in range(i + 1):
                     rest = V[i, j]
                     for k in range(j):
                         rest -= L[i, k] * L[j, k]
+                    if i == j:
+                        sound = sound and rest > d * EPSILON * V[i, i]
+                        rest = max(rest, EPSILON * V[i, i])
                     L[i, j] = math.sqrt(rest) if i == j else rest / L[j, j]
+            if not sound:
+                continue
             for j in range(d):
                 L_inv[j, j] = 1.0 / L[j, j]
                 for i in range(j + 1, d):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
-from armspan.errors import NotApplicable
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.theory import Schedule
 
 if TYPE_CHECKING:
     from armspan.kernels.block import Block
@@ -42,10 +43,18 @@ class Policy(ABC):
     title: ClassVar[str]
     label: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.label is not None and not isinstance(self.label, str):
+            raise InvalidParameter(f"label must be a text, got {self.label!r:.60}")
+
     @property
     def name(self) -> str:
         """What results and figures call it."""
         return self.label or self.title
+
+    @abstractmethod
+    def schedule(self, env: Environment) -> Schedule:
+        """α_t as a function of t."""
 
     @abstractmethod
     def learner(self, env: Environment, runs: IntArray) -> Learner:

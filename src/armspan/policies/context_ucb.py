@@ -11,7 +11,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
 from armspan.policies.base import Learner, Policy, bound
-from armspan.theory import Alpha, Schedule, as_schedule, f
+from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +27,12 @@ class ContextUCB(Policy):
     alpha: Alpha | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
-        if self.alpha is not None:
-            as_schedule(self.alpha)
+        object.__setattr__(self, "alpha", freeze(self.alpha))
 
     def schedule(self, env: Environment) -> Schedule:
-        """α_t as a function of t."""
         if self.alpha is not None:
             return as_schedule(self.alpha)
         R = bound(self, "noise_scale", env)

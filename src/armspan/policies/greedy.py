@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from armspan.environments import Environment
 from armspan.policies.linear import LinearPolicy
-from armspan.policies.ridge import RidgeReference
 from armspan.theory import Schedule, as_schedule
 
 
@@ -17,8 +16,3 @@ class Greedy(LinearPolicy):
 
     def schedule(self, env: Environment) -> Schedule:
         return as_schedule(0.0)
-
-    def reference(self, env: Environment) -> RidgeReference:
-        return RidgeReference(
-            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
-        )

@@ -1,14 +1,16 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
-from abc import abstractmethod
+import math
 from dataclasses import dataclass
 from functools import partial
 
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
-from armspan.policies.base import Learner, Policy, bound
-from armspan.theory import Alpha, Schedule, as_schedule, paper_alpha
+from armspan.errors import InvalidParameter
+from armspan.policies.base import Learner, Policy, Reference, bound
+from armspan.policies.ridge import RidgeReference
+from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,16 +23,21 @@ class LinearPolicy(Policy):
     feature_bound: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.feature_bound is not None:
             _validate.real("feature_bound", self.feature_bound, above=0)
 
     def penalty(self, env: Environment) -> float:
         """The ridge in force: l², as if d dummy contexts l·e_j had been seen with reward 0."""
-        return bound(self, "feature_bound", env) ** 2
+        l = bound(self, "feature_bound", env)
+        if not 0 < l * l < math.inf:
+            raise InvalidParameter(f"feature_bound must have a square that is a finite number > 0, got {l:g}")
+        return l * l
 
-    @abstractmethod
-    def schedule(self, env: Environment) -> Schedule:
-        """α_t as a function of t."""
+    def reference(self, env: Environment) -> Reference:
+        return RidgeReference(
+            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
+        )
 
     def learner(self, env: Environment, runs: IntArray) -> Learner:
         from armspan.policies.learners import LinearLearner  # imports numba, which takes its time
@@ -57,8 +64,7 @@ class OptimisticPolicy(LinearPolicy):
             _validate.real("parameter_bound", self.parameter_bound, above=0)
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
-        if self.alpha is not None:
-            as_schedule(self.alpha)
+        object.__setattr__(self, "alpha", freeze(self.alpha))
 
     def schedule(self, env: Environment) -> Schedule:
         if self.alpha is not None:

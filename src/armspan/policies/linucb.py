@@ -6,7 +6,6 @@ from typing import ClassVar
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.policies.linear import OptimisticPolicy
-from armspan.policies.ridge import RidgeReference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +25,3 @@ class LinUCB(OptimisticPolicy):
 
     def penalty(self, env: Environment) -> float:
         return super().penalty(env) if self.ridge is None else self.ridge
-
-    def reference(self, env: Environment) -> RidgeReference:
-        return RidgeReference(
-            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
-        )

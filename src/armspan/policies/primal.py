@@ -30,7 +30,7 @@ class PrimalArm:
 
     def estimate(self, x: FloatArray) -> Estimate:
         """Lines 5 and 6 of Algorithm 1. A context without pulls would have weight 0, so it has no column here."""
-        V = self.X @ np.diag(self.N) @ self.X.T
+        V = (self.X * self.N) @ self.X.T  # X N Xᵀ
         beta = self.N * (self.X.T @ np.linalg.solve(V, x))
         return Estimate(beta, float(self.s @ (beta / self.N)), float(np.sqrt(beta @ (beta / self.N))))
 

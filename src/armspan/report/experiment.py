@@ -1,13 +1,12 @@
 """The report on one described experiment: figure, curves, summary.json and report.html in one folder."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import armspan
 from armspan.experiments.spec import Spec
 from armspan.report import figures, page, tables
-from armspan.report.paper import GROWTH_RULE
+from armspan.report.paper import GROWTH_RULE, as_json
 from armspan.simulation import Result
 
 
@@ -29,7 +28,7 @@ def write(spec: Spec, result: Result, folder: Path) -> Path:
     """Write everything and return the path of report.html."""
     result.save(folder / "result.npz")
     tables.write_curves({spec.name: result}, folder / "curves.csv")
-    text = json.dumps(summary(spec, result), indent=2, ensure_ascii=False)
+    text = as_json(summary(spec, result))
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     figure = figures.regret_figure(result, spec.name)
     figures.save(figure, folder, "figure")

@@ -19,6 +19,11 @@ GROWTH_RULE = (
 )
 
 
+def as_json(content: Any) -> str:
+    """JSON that every parser takes: no NaN in it."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
 def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
     """Every simulation among the outcomes, by its key."""
     found: dict[str, Result] = {}
@@ -72,7 +77,7 @@ def keep(key: str, outcome: Outcome, folder: Path) -> None:
 def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> Path:
     """Write figures, tables and the page, beside the runs that `keep` saved; returns the path of report.html."""
     tables.write_curves(results_of(outcomes), folder / "curves.csv")
-    text = json.dumps(summary(outcomes, settings), indent=2, ensure_ascii=False)
+    text = as_json(summary(outcomes, settings))
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     body = _overview(outcomes)
     for key, outcome in outcomes.items():
@@ -165,7 +170,7 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
     rows = []
     for level, value, result in zip(dial.levels, dial.lambda_0, dial.results, strict=True):
         row = result.summary()[0]
-        rows.append([f"{level:g}", f"{value:.3g}", f"{row.mean:,.1f} ± {row.sd:,.1f}", row.growth.verdict])
+        rows.append([f"{level:g}", f"{value:.3g}", tables.plus_minus(row.mean, row.sd), row.growth.verdict])
     caption = "Mean pseudo-regret of LinUCB-d at several horizons T against the diversity λ₀ of the contexts."
     return [
         page.heading("The diversity dial: when does regret stop growing?"),

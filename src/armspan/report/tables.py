@@ -20,7 +20,8 @@ def write_curves(results: Mapping[str, Result], path: Path) -> None:
             mean, sd, (low, high) = result.mean(), result.sd(), result.interval()
             for p, name in enumerate(result.policies):
                 for c, step in enumerate(result.checkpoints):
-                    numbers = (f"{array[p, c]:.6g}" for array in (mean, sd, low, high))
+                    values = (array[p, c] for array in (mean, sd, low, high))
+                    numbers = ("" if np.isnan(value) else f"{value:.6g}" for value in values)
                     writer.writerow([key, name, int(step), result.runs.size, *numbers])
 
 
@@ -32,13 +33,13 @@ def landmark_table(result: Result) -> tuple[list[str], list[list[str]]]:
     mean, sd = result.mean(), result.sd()
     head = ["policy", *(f"T = {int(result.checkpoints[c]):,}" for c in columns), "growth"]
     rows = [
-        [name, *(_plus_minus(mean[p, c], sd[p, c]) for c in columns), result.growth(name).verdict]
+        [name, *(plus_minus(mean[p, c], sd[p, c]) for c in columns), result.growth(name).verdict]
         for p, name in enumerate(result.policies)
     ]
     return head, rows
 
 
-def _plus_minus(mean: float, sd: float) -> str:
+def plus_minus(mean: float, sd: float) -> str:
     """A mean and its standard deviation, with a decimal where it says something."""
     digits = 1 if mean < 1000 else 0
-    return f"{mean:,.{digits}f} ± {sd:,.{digits}f}"
+    return f"{mean:,.{digits}f}" if np.isnan(sd) else f"{mean:,.{digits}f} ± {sd:,.{digits}f}"

@@ -7,7 +7,8 @@ The rule looks at the end of the mean pseudo-regret R(t), with T the last checkp
   has B/A = 4^γ and regret like log t has B/A = 1, so γ = log₄(B/A) decides: *logarithmic* within ¼ of 0,
   *square-root* within ¼ of ½, *linear* from ¾ on.
 - *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs, is not within
-  one verdict's range; where γ < -¼ (flattening faster than a logarithm, but not flat yet); and with fewer than 5 runs.
+  one verdict's range; where γ < -¼ (flattening faster than a logarithm, but not flat yet); with fewer than 5 runs; and
+  where T < 16, or no checkpoint is within a factor 1.5 of T/16, T/4 and T/2.
 """
 
 from dataclasses import dataclass
@@ -48,17 +49,30 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     A, B, last, total = gains.mean(axis=1)
     share, gamma = float(_share(last, total)), float(_exponent(A, B))
     runs = curves.shape[0]
-    if runs < FEWEST_RUNS or checkpoints[0] > max(1, T / 16):
-        too_few = f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
-        too_late = f"The first checkpoint, {checkpoints[0]}, is too late to tell; give one up to {T / 16:.0f}."
+    blind = _blind(checkpoints, runs)
+    if blind:
         unknown = (float("nan"), float("nan"))
-        return Growth("undecided", share, unknown, gamma, unknown, too_few if runs < FEWEST_RUNS else too_late)
+        return Growth("undecided", share, unknown, gamma, unknown, blind)
     rng = np.random.default_rng(0)
-    resampled = gains[:, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=2)  # (4, RESAMPLES)
+    batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))  # to bound the memory
+    resampled = np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
     shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
     share_interval, gamma_interval = _interval(shares), _interval(gammas)
     verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
     return Growth(verdict, share, share_interval, gamma, gamma_interval, reason)
+
+
+def _blind(checkpoints: IntArray, runs: int) -> str:
+    """Why these curves cannot tell, whatever they are; empty if they can."""
+    T = checkpoints[-1]
+    if runs < FEWEST_RUNS:
+        return f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
+    if T < 16:
+        return f"{T} steps are too few to tell; give at least 16."
+    for part in (16, 4, 2):
+        if np.abs(np.log(checkpoints * part / T)).min() > np.log(1.5):
+            return f"There is no checkpoint near step {T / part:.0f}, where the verdict must look."
+    return ""
 
 
 def _decide(

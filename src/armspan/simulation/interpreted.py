@@ -67,13 +67,15 @@ class InterpretedLearner:
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
         """Live through the block; see `Learner`."""
+        table = block.x.view()
+        table.flags.writeable = False  # a user's code must not change what the others will meet
         for r, actor in enumerate(self._actors):
             i = 0
             for m, mark in enumerate(marks):
                 while i < mark:
                     c = int(block.contexts[r, i])
                     context = c if self._recurring else block.first + i  # rows of a block are not contexts then
-                    x = block.x[c]
+                    x = table[c]
                     arm = actor.choose(x, context, int(block.runs[r]), block.first + i + 1)
                     actor.update(arm, x, context, float(block.means[c, arm] + block.noise[r, i]))
                     self._regret[r] += block.losses[c, arm]
@@ -93,7 +95,8 @@ def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], A
     name = policy_name(policy)
 
     def fresh(run: int) -> Actor:
-        own_seed = int(words(np.uint64(seed), run, 0, 0, AGENTS)[0])
+        high, low, _, _ = words(np.uint64(seed), run, 0, 0, AGENTS)
+        own_seed = (int(high) << 32) + int(low)
         agent = make(n_arms=env.n_arms, n_features=env.n_features, seed=own_seed)
         for method in ("choose", "update"):
             if not callable(getattr(agent, method, None)):

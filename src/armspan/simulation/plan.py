@@ -18,8 +18,12 @@ BLOCK_BYTES = 1 << 20
 """The features of a block should fit into a core's cache."""
 CHUNK_STEPS = 65_536
 """Steps of all runs of a chunk in one call of a kernel: a few milliseconds, so that calls cost little."""
-CHUNK_TOTAL = 1 << 25
-"""Steps of all runs of a chunk from first to last, where runs are long: a few seconds, and they are finished."""
+CHUNK_SECONDS = 3.0
+"""How long a chunk should take from first step to last, by a rough estimate: then its runs are finished, and kept."""
+CHUNKS_EACH = 4
+"""Chunks for every worker, at least."""
+PYTHON_BLOCK = 64
+"""Steps in a block of Python code, after which it can be stopped."""
 
 
 class Segment(NamedTuple):
@@ -47,16 +51,25 @@ def as_checkpoints(checkpoints: Any, horizon: int) -> IntArray:
     return result
 
 
+def check_runs(runs: Any) -> None:
+    """Refuse what is neither a number of runs nor a list of different run numbers."""
+    if not _is_list(runs):
+        _validate.whole("runs", runs, at_least=1, at_most=MOST_RUNS)
+        return
+    numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in runs]
+    if not numbers:
+        raise InvalidParameter("runs must be >= 1, got an empty list")
+    if len(set(numbers)) != len(numbers):
+        raise InvalidParameter("runs must be different from each other")
+
+
 def as_runs(runs: Any) -> IntArray:
-    """A number of runs from 0 on, or the runs' own numbers."""
-    if isinstance(runs, Sequence | np.ndarray) and not isinstance(runs, str):
-        numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in runs]
-        if not numbers:
-            raise InvalidParameter("runs must be >= 1, got an empty list")
-        if len(set(numbers)) != len(numbers):
-            raise InvalidParameter("runs must be different from each other")
-        return np.array(numbers, dtype=np.int64)
-    return np.arange(_validate.whole("runs", runs, at_least=1, at_most=MOST_RUNS), dtype=np.int64)
+    """The numbers of the runs: from 0 on, or their own."""
+    return np.array(list(runs), dtype=np.int64) if _is_list(runs) else np.arange(int(runs), dtype=np.int64)
+
+
+def _is_list(runs: Any) -> bool:
+    return isinstance(runs, Sequence | np.ndarray) and not isinstance(runs, str) and np.ndim(runs) > 0
 
 
 class Pieces(NamedTuple):
@@ -66,18 +79,21 @@ class Pieces(NamedTuple):
     chunks: list[slice]
 
 
-def pieces(n_runs: int, horizon: int, floats_per_step: int, workers: int, *, alone: bool = False) -> Pieces:
-    """Many short runs together in a chunk, fewer long ones; as many chunks for every worker.
-
-    floats_per_step : numbers in a step's features, K·d. alone : a chunk for each run. No result depends on any of this.
-    """
+def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: int, workers: int) -> Pieces:
+    """Many short runs together in a chunk, fewer long ones; as many chunks for each worker. No result depends on it."""
     each = -(-n_runs // workers)
-    together = 1 if alone else min(each, max(8, min(64, CHUNK_TOTAL // horizon), CHUNK_STEPS // horizon))
-    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * floats_per_step)) // together
+    seconds = horizon * n_policies * (5e-8 + 5e-10 * n_arms * n_features**2)  # of one run
+    together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
+    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features)) // together
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
     count = min(n_runs, workers * -(-each // together))
     edges = [n_runs * i // count for i in range(count + 1)]
     return Pieces(block, [slice(start, stop) for start, stop in itertools.pairwise(edges)])
+
+
+def python_pieces(n_runs: int) -> Pieces:
+    """A run at a time in short blocks, so that slow code can be stopped and little of it is lost."""
+    return Pieces(PYTHON_BLOCK, [slice(run, run + 1) for run in range(n_runs)])
 
 
 def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segment]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMAT = "armspan result"
 VERSION = 1
 _ARRAYS = ("runs", "checkpoints", "pseudo_regret", "regret")
-_WORDS = ("policies", "environment", "horizon", "seed", "engine")
+_WORDS = ("policies", "environment", "fingerprint", "horizon", "seed", "engine")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class Result:
     policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
     regret : (P, R, C) the same with the rewards as they came, noise and all: the paper's definition.
+    fingerprint : changes with any number in the environment and the policies.
     """
 
     policies: tuple[str, ...]
@@ -40,6 +41,7 @@ class Result:
     pseudo_regret: FloatArray
     regret: FloatArray
     environment: str
+    fingerprint: str
     horizon: int
     seed: int
     engine: str
@@ -107,6 +109,7 @@ class Result:
                     np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
                     file.flush()
                     os.fsync(file.fileno())
+                    os.fchmod(file.fileno(), 0o666 & ~_umask())
                 Path(temporary).replace(target)
             except BaseException:
                 Path(temporary).unlink(missing_ok=True)
@@ -119,6 +122,13 @@ class Result:
             f"<Result: {', '.join(self.policies)} in {self.environment}, "
             f"{self.runs.size} runs of {self.horizon:,} steps, {self.checkpoints.size} checkpoints>"
         )
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -155,7 +165,7 @@ def concatenate(results: Sequence[Result]) -> Result:
         raise InvalidParameter("results must hold at least one result, got none")
     first = results[0]
     for other in results[1:]:
-        for name in ("policies", "environment", "horizon", "seed"):
+        for name in ("policies", "environment", "horizon", "seed", "fingerprint"):
             if getattr(first, name) != getattr(other, name):
                 raise InvalidParameter(
                     f"results must have the same {name}, got {getattr(first, name)!r} and {getattr(other, name)!r}"

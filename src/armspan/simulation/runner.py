@@ -16,6 +16,7 @@ from armspan.errors import Interrupted, InvalidParameter, NotApplicable
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
 from armspan.simulation import plan
+from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
 from armspan.simulation.result import Result
 
@@ -51,32 +52,44 @@ def simulate(
     """
     env = as_environment(env)
     policies = list(policies) if isinstance(policies, list | tuple) else [policies]
+    for policy in policies:
+        if isinstance(policy, type) and issubclass(policy, Policy):
+            raise NotApplicable(f"a policy must be an object, got the class; write {policy.__name__}()")
     if not policies:
         raise InvalidParameter("policies must name at least one policy, got none")
-    horizon = _validate.whole("horizon", horizon, at_least=1, at_most=plan.MOST_STEPS)
-    numbers = plan.as_runs(runs)
-    seed = _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
-    engine = _validate.one_of("engine", engine, ENGINES)
-    if engine == "cuda":
-        raise NotApplicable('engine "cuda" is not part of this version; use "cpu", which uses all cores')
+    check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
+    horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
     engine = "cpu" if engine == "auto" else engine
     marks = plan.as_checkpoints(checkpoints, horizon)
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
-    for make in makers:
-        make(numbers[:1])  # refuse what cannot run before anything runs
-    plain = isinstance(env, CustomEnvironment) or engine == "python" or not all(isinstance(p, Policy) for p in policies)
-    if plain:
+    for policy, make in zip(policies, makers, strict=True):  # refuse what cannot run before anything runs
+        make(numbers[:1])
+        if isinstance(policy, Policy):
+            policy.schedule(env)(np.array([horizon]))
+    theirs = isinstance(env, CustomEnvironment) or not all(isinstance(policy, Policy) for policy in policies)
+    interpreted = theirs or engine == "python"
+    if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress)
     try:
-        job.run(workers, alone=plain)
+        job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
         done = job.finished
         partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
         raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", partial) from None
     return _result(job, policies, engine, np.arange(numbers.size))
+
+
+def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
+    """Refuse what no simulation can be run with."""
+    _validate.whole("horizon", horizon, at_least=1, at_most=plan.MOST_STEPS)
+    plan.check_runs(runs)
+    _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
+    _validate.one_of("engine", engine, ENGINES)
+    if engine == "cuda":
+        raise NotApplicable('engine "cuda" is not part of this version; use "cpu", which uses all cores')
 
 
 def available_cores() -> int:
@@ -114,11 +127,14 @@ class _Job:
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
 
-    def run(self, workers: int, *, alone: bool) -> None:
+    def run(self, workers: int, *, interpreted: bool) -> None:
         """Run all chunks; Ctrl-C stops every thread after its present block."""
         total = len(self.makers) * self.runs.size * self.horizon
-        floats = self.env.n_arms * self.env.n_features
-        block, chunks = plan.pieces(self.runs.size, self.horizon, floats, workers, alone=alone)
+        if interpreted:
+            block, chunks = plan.python_pieces(self.runs.size)
+        else:
+            shape = self.env.n_arms, self.env.n_features, len(self.makers)
+            block, chunks = plan.pieces(self.runs.size, self.horizon, *shape, workers)
         with ThreadPoolExecutor(workers) as pool:
             futures: set[Future[None]] = {pool.submit(self._run_chunk, chunk, block) for chunk in chunks}
             try:
@@ -164,6 +180,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Resu
         pseudo_regret=pseudo_regret,
         regret=pseudo_regret - job.noise_sums[rows],
         environment=job.env.name,
+        fingerprint=fingerprint(job.env, policies),
         horizon=job.horizon,
         seed=job.seed,
         engine=engine,

@@ -1,5 +1,6 @@
 """A result in a few lines: one row a policy, with an interval and the growth verdict."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +19,21 @@ class SummaryRow:
     growth: Growth
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers and words, for JSON."""
+        """Plain numbers and words, for JSON; None where a single run leaves sd and interval unknown."""
+        known = not math.isnan(self.sd)
         return {
             "policy": self.policy,
             "mean": self.mean,
-            "sd": self.sd,
-            "interval": [self.low, self.high],
+            "sd": self.sd if known else None,
+            "interval": [self.low, self.high] if known else None,
             "growth": self.growth.verdict,
             "reason": self.growth.reason,
         }
+
+
+def _spread(row: SummaryRow) -> tuple[str, str]:
+    """Standard deviation and interval as words; a dash where a single run leaves them unknown."""
+    return ("–", "–") if math.isnan(row.sd) else (f"{row.sd:,.1f}", f"{row.low:,.1f} to {row.high:,.1f}")
 
 
 class Summary(tuple[SummaryRow, ...]):
@@ -42,10 +49,7 @@ class Summary(tuple[SummaryRow, ...]):
 
     def __str__(self) -> str:
         head = ("policy", "mean", "sd", "95 % interval of the mean", "growth")
-        rows = [
-            (row.policy, f"{row.mean:,.1f}", f"{row.sd:,.1f}", f"{row.low:,.1f} to {row.high:,.1f}", row.growth.verdict)
-            for row in self
-        ]
+        rows = [(row.policy, f"{row.mean:,.1f}", *_spread(row), row.growth.verdict) for row in self]
         widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
         lines = [
             "  ".join(

@@ -12,7 +12,7 @@ from armspan.errors import InvalidParameter
 Schedule = Callable[[IntArray], FloatArray]
 """From step numbers t = 1, 2, … to α_t."""
 
-Alpha = float | Sequence[float] | Callable[[IntArray], Any]
+Alpha = float | Sequence[float] | FloatArray | Callable[[IntArray], Any]
 """What a user may give: a constant, one number a step, or a function of an array of step numbers."""
 
 
@@ -29,11 +29,19 @@ def paper_alpha(t: IntArray, *, n_features: int, bias: float, noise_scale: float
     return bias + noise_scale * np.sqrt((2 + n_features) * np.log(f(t)))
 
 
+def freeze(alpha: Alpha | None) -> Alpha | None:
+    """α in a form that cannot change any more and can be compared: an array becomes a tuple. Refuses what is no α."""
+    if alpha is None:
+        return None
+    as_schedule(alpha)
+    return tuple(np.asarray(alpha).tolist()) if isinstance(alpha, list | np.ndarray) else alpha
+
+
 def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
     """Any accepted form of α as a function of step numbers, which checks what it returns."""
     if callable(alpha):
         return lambda t: _checked(name, alpha(t), t)
-    if np.ndim(alpha) == 0:
+    if isinstance(alpha, str | float | int) or np.isscalar(alpha):
         constant = _validate.real(name, alpha, at_least=0)
         return lambda t: np.full(t.size, constant)
     values = _validate.array(name, alpha, shape=("T",))
@@ -48,8 +56,12 @@ def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
 
 def _checked(name: str, values: Any, t: IntArray) -> FloatArray:
     """One finite α ≥ 0 a step; a scalar stands for all steps."""
-    result = np.asarray(values, dtype=np.float64)
-    result = np.ascontiguousarray(np.broadcast_to(result, t.shape) if result.ndim == 0 else result)
+    try:
+        result = np.array(values, dtype=np.float64)  # a copy: kernels are compiled for writable arrays
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must give one number a step, got {type(values).__name__}") from None
+    if result.ndim == 0:
+        result = np.full(t.shape, result)
     if result.shape != t.shape:
         raise InvalidParameter(f"{name} must give one value a step, got shape {result.shape} for {t.size} steps")
     wrong = ~(np.isfinite(result) & (result >= 0))

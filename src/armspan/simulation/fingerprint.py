@@ -1,0 +1,45 @@
+"""A fingerprint of what was simulated, so that runs of different problems are never taken for one."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from armspan.environments import Environment
+
+
+def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
+    """Hexadecimal digits that change with any number in the environment or the policies.
+
+    Of a function or a class of the user's only the name counts.
+    """
+    digest = hashlib.sha256()
+    for part in (env, *policies):
+        for piece in _pieces(part):
+            digest.update(piece + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _pieces(value: Any) -> Iterable[bytes]:
+    """The value as bytes, part by part."""
+    if isinstance(value, Environment):
+        yield type(value).__qualname__.encode()
+        for name, part in sorted(vars(value).items()):
+            if not name.startswith("_"):
+                yield name.encode()
+                yield from _pieces(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__qualname__.encode()
+        for field in fields(value):
+            yield field.name.encode()
+            yield from _pieces(getattr(value, field.name))
+    elif isinstance(value, np.ndarray | list | tuple):
+        array = np.asarray(value)
+        yield f"{array.dtype.str}{array.shape}".encode()
+        yield array.tobytes()
+    elif isinstance(value, str | int | float | bool | None):
+        yield repr(value).encode()
+    else:
+        yield f"{type(value).__qualname__} {getattr(value, '__qualname__', '')}".encode()

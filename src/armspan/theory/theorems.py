@@ -1,0 +1,172 @@
+"""Theorems 1 and 2 of the paper as functions of the problem's numbers, term by term, and the bounds they improve on.
+
+The paper takes 1-subgaussian noise. Dividing rewards by R makes R-subgaussian noise so; then Δ, s and the regret of a
+step are divided by R too, and the bound is multiplied by R at the end. All functions here do that.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.theory.schedules import paper_alpha
+
+
+@dataclass(frozen=True)
+class ProblemNumbers:
+    """What the theorems need to know of a problem.
+
+    n_arms K, n_features d, feature_bound l, parameter_bound s, gap Δ, noise_scale R.
+    worst_step : M, the largest regret of a single step.
+    """
+
+    n_arms: int
+    n_features: int
+    feature_bound: float
+    parameter_bound: float
+    gap: float
+    worst_step: float
+    noise_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An upper bound of the expected regret for every horizon, split as the proof splits it.
+
+    irregular : 𝒜, after frames in which a needed context came too rarely.
+    bad_estimates : ℬ, steps at which some estimate is off by more than its width.
+    bad_frames : 𝒞, after frames with too many of those.
+    suboptimal : 𝒟, steps at which the widths are still larger than the gap.
+    last_exploration : t₂ or t₄, the step after which 𝒟 is empty.
+    """
+
+    irregular: float
+    bad_estimates: float
+    bad_frames: float
+    suboptimal: float
+    last_exploration: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the four."""
+        return self.irregular + self.bad_estimates + self.bad_frames + self.suboptimal
+
+
+def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:
+    """δ = l√(d/λ₀): how much longer than the contexts' own weights a combination of the basis may be."""
+    return float(feature_bound * np.sqrt(n_features / lambda_0))
+
+
+def t_1(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> float:
+    """t₁ = max{384(2 + d)n(δ² + K)/Δ², 10}."""
+    K, d = problem.n_arms, problem.n_features
+    gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
+    d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
+    return max(384 * (2 + d) * n_contexts * (d_2 + K) / gap**2, 10.0)
+
+
+def t_2(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> float:
+    """t₂ = max{t₁ log t₁, exp(12l²s²/(2 + d))}."""
+    t = t_1(problem, n_contexts, lambda_0)
+    return max(t * float(np.log(t)), _bias_step(problem))
+
+
+def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
+    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}."""
+    K, d = problem.n_arms, problem.n_features
+    gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
+    d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
+    return max(1728 * (2 + d) * (d_2 + 2 * K * d) / (gap**2 * p), 10.0)
+
+
+def t_4(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
+    """t₄ = max{t₃ log²t₃, exp(12l²s²/(2 + d))}."""
+    t = t_3(problem, p, lambda_0)
+    return max(t * float(np.log(t)) ** 2, _bias_step(problem))
+
+
+def theorem_1(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> Bound:
+    """Finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M."""
+    return _bound(problem, n_contexts, t_2(problem, n_contexts, lambda_0))
+
+
+def theorem_2(problem: ProblemNumbers, p: float, lambda_0: float) -> Bound:
+    """General contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M, for meta-contexts of probability p."""
+    return _bound(problem, 1 / p, t_4(problem, p, lambda_0))
+
+
+def _bound(problem: ProblemNumbers, rarity: float, last_exploration: float) -> Bound:
+    """Rarity : n, or 1/p: how rarely a needed context comes."""
+    M, K, d = problem.worst_step, problem.n_arms, problem.n_features
+    estimates = M * (2 + 2.5 * K)
+    return Bound(
+        irregular=8 * M * K * d * rarity**2,
+        bad_estimates=estimates,
+        bad_frames=8 * rarity * estimates,
+        suboptimal=last_exploration * M,
+        last_exploration=last_exploration,
+    )
+
+
+def _bias_step(problem: ProblemNumbers) -> float:
+    """exp(12l²s²/(2 + d)): from this step on l·s no longer dominates α_t."""
+    s = problem.parameter_bound / problem.noise_scale if problem.noise_scale else problem.parameter_bound
+    with np.errstate(over="ignore"):
+        return float(np.exp(12 * (problem.feature_bound * s) ** 2 / (2 + problem.n_features)))
+
+
+def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """4α_t²/Δ²: up to step t, what a suboptimal arm is pulled in a context while estimates are good (Lemma 3)."""
+    return 4 * _alpha(t, problem) ** 2 / problem.gap**2
+
+
+def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: int) -> FloatArray:
+    """t/16n - 4Kα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved)."""
+    return t / (16 * n_contexts) - problem.n_arms * suboptimal_pulls(t, problem)
+
+
+def width_squared_bound(t: IntArray, problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> FloatArray:
+    """δ²/(t/16n - 4Kα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
+    pulls = optimal_pulls(t, problem, n_contexts)
+    d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
+    return np.where(pulls > 0, d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
+
+
+def span_weight(feature_bound: float, basis: FloatArray) -> float:
+    """l√d/√λ_min(ΦᵀΦ): at most ‖β‖₁ where x = Φβ and ‖x‖ ≤ l (Lemma 5); basis (d, d) has the vectors as rows."""
+    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
+    return float(feature_bound * np.sqrt(len(basis)) / smallest)
+
+
+def perturbed_eigenvalue(basis: FloatArray, radius: float) -> float:
+    """(√λ_min(ΦᵀΦ) - √d·r)²: at least λ_min after every vector moved by at most r < √(λ_min/d) (Lemma 7)."""
+    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
+    return max(smallest - float(np.sqrt(len(basis))) * radius, 0.0) ** 2
+
+
+def elliptical_potential(n_features: int, ridge: float, feature_bound: float, steps: int) -> float:
+    """2d log((d·ridge + n·l²)/(d·ridge)): at most Σ min(1, ‖x_t‖²_{V⁻¹}) over n steps from V₀ = ridge·I (Lemma 8)."""
+    return float(2 * n_features * np.log1p(steps * feature_bound**2 / (n_features * ridge)))
+
+
+def linucb_bound(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """The classical shape O(d√t), with its constants: 2α_t √(2 t K d log(1 + t/(d K))), K regressions side by side."""
+    K, d = problem.n_arms, problem.n_features
+    return 2 * _alpha(t, problem) * np.sqrt(2 * t * K * d * np.log1p(t / (d * K)))
+
+
+def suplinucb_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """The shape √(d t log³(K t log t)) of SupLinUCB (Chu et al. 2011), times R; its constant is not given."""
+    K, d = problem.n_arms, problem.n_features
+    inner = np.log(np.maximum(K * t * np.log(np.maximum(t, 2)), 2.0))
+    return problem.noise_scale * np.sqrt(d * t * inner**3)
+
+
+def dominated_arm_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """2R² log t/Δ: what telling a dominated arm apart must cost in the long run (Lai and Robbins' shape)."""
+    return 2 * problem.noise_scale**2 * np.log(np.maximum(t, 1)) / problem.gap
+
+
+def _alpha(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    bias = problem.feature_bound * problem.parameter_bound
+    return paper_alpha(t, n_features=problem.n_features, bias=bias, noise_scale=problem.noise_scale)
