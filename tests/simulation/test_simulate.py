@@ -293,7 +293,7 @@ def test_chunks_cover_every_run_once(runs: int, horizon: int, n_arms: int, n_fea
     assert len(chunks) >= min(workers, runs)
     assert 64 <= block <= LONGEST_BLOCK
     assert REBUILD % block == 0  # so that V⁻¹ is computed afresh at the same steps whatever the blocks are
-    assert max(chunk.stop - chunk.start for chunk in chunks) <= max(1, -(-runs // (4 * workers)) + 1)
+    assert max(chunk.stop - chunk.start for chunk in chunks) <= max(1, -(-runs // (2 * workers)) + 1)
     assert python_pieces(runs).chunks == [slice(run, run + 1) for run in range(runs)]
 
 

@@ -57,8 +57,10 @@ def same_curves(key: str, one: str, other: str, statement: str) -> Claim:
         result = results[key]
         same = np.array_equal(result.curves(one), result.curves(other))
         runs = result.runs.size
+        how = "identical in all" if same else "different in some of"
         outcome = (
-            f"the curves of {one} and {other} are {'identical in all' if same else 'different in some'} {runs} runs."
+            f"the curves of {one} and {other} are {how} {runs} runs. Both run in the dual form; that Algorithm 1 as "
+            "printed chooses the same can be seen with the engine python, which runs it."
         )
         return Finding(statement, same, outcome)
 

@@ -6,8 +6,9 @@ from typing import Any
 import armspan
 from armspan.experiments.spec import Spec
 from armspan.report import figures, page, tables
-from armspan.report.paper import GROWTH_RULE, as_json
+from armspan.report.paper import as_json
 from armspan.simulation import Result
+from armspan.simulation.growth import RULE
 
 
 def summary(spec: Spec, result: Result) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def write(spec: Spec, result: Result, folder: Path) -> Path:
         page.heading("What the theory asks for"),
         page.word_table(["assumption of the paper", "here", "why"], rows),
         page.heading("How this was computed"),
-        page.paragraph(GROWTH_RULE),
+        page.paragraph(RULE),
     ]
     lead = f"{env.n_arms} arms, {env.n_features} features; {result.runs.size} runs of {result.horizon:,} steps."
     path = folder / "report.html"

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from armspan._typing import FloatArray
+from armspan.environments import paper_1a
 from armspan.experiments import DialResult, Survey
 from armspan.experiments.survey import THRESHOLDS
 from armspan.simulation import Result
@@ -81,7 +82,7 @@ def dial_figure(dial: DialResult) -> Figure:
         figure, axes = _figure()
         floor = min((value for value in dial.lambda_0 if value > 0), default=1.0) / 4
         place = [max(value, floor) for value in dial.lambda_0]
-        steps = dial.results[0].checkpoints
+        steps, paper_a = dial.results[0].checkpoints, paper_1a().lambda_0()
         for part, look in ((1000, 3), (100, 5), (10, 1), (1, 0)):
             at = int(np.searchsorted(steps, max(steps[-1] // part, 1)))
             finals = [result.pseudo_regret[0, :, at] for result in dial.results]
@@ -95,8 +96,8 @@ def dial_figure(dial: DialResult) -> Figure:
             axes.annotate(
                 label, (place[0], mean[0]), (2, 8), textcoords="offset points", color=COLOURS[look], weight="bold"
             )
-        axes.axvline(0.00799, color="0.5", linewidth=1, linestyle=":")
-        axes.annotate("the paper's (a)", (0.00799, 0.75), (6, 0), xycoords=("data", "axes fraction"),
+        axes.axvline(paper_a, color="0.5", linewidth=1, linestyle=":")
+        axes.annotate("the paper's (a)", (paper_a, 0.75), (6, 0), xycoords=("data", "axes fraction"),
                       textcoords="offset points", va="top", color="0.35")  # fmt: skip
         axes.text(0.98, 0.97, "shaded: 95 % interval of the mean", transform=axes.transAxes, ha="right", va="top")
         axes.set(xscale="log", ylim=(0, None), title="Final regret of LinUCB-d along the diversity dial")

@@ -11,12 +11,7 @@ import armspan
 from armspan.experiments import DialResult, Outcome, PanelResult, Settings, Survey
 from armspan.report import figures, page, tables
 from armspan.simulation import Result
-
-GROWTH_RULE = (
-    "The growth verdict looks at the end of the mean curve R(t). Constant: at most 1 % of R(T) came after T/2. "
-    "Otherwise γ = log₄ of (R(T) − R(T/4)) / (R(T/4) − R(T/16)) decides: within ¼ of 0 logarithmic, within ¼ of ½ "
-    "square-root, from ¾ on linear. Undecided where the 95 % bootstrap interval over the runs is not within one range."
-)
+from armspan.simulation.growth import RULE
 
 
 def as_json(content: Any) -> str:
@@ -187,4 +182,4 @@ def _method(settings: Settings) -> list[str]:
         "arm's mean reward less that of the arm pulled. The curves are in curves.csv, the numbers in summary.json, "
         "every run in results/."
     )
-    return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(GROWTH_RULE)]
+    return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(RULE)]

@@ -17,6 +17,12 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 
+RULE = (
+    "The growth verdict looks at the end of the mean curve R(t). Constant: at most 1 % of R(T) came after T/2. "
+    "Otherwise γ = log₄ of (R(T) − R(T/4)) / (R(T/4) − R(T/16)) decides: within ¼ of 0 logarithmic, within ¼ of ½ "
+    "square-root, from ¾ on linear. Undecided where the 95 % bootstrap interval over the runs is not within one range."
+)
+"""The rule in a few sentences, for pages."""
 FLAT = 0.01
 """Growth over the last doubling, as a share of the regret, up to which a curve counts as constant."""
 FEWEST_RUNS = 5

@@ -20,7 +20,7 @@ CHUNK_STEPS = 65_536
 """Steps of all runs of a chunk in one call of a kernel: a few milliseconds, so that calls cost little."""
 CHUNK_SECONDS = 3.0
 """How long a chunk should take from first step to last, by a rough estimate: then its runs are finished, and kept."""
-CHUNKS_EACH = 4
+CHUNKS_EACH = 2
 """Chunks for every worker, at least."""
 PYTHON_BLOCK = 64
 """Steps in a block of Python code, after which it can be stopped."""
