@@ -1,6 +1,8 @@
 """The command line: what it prints, what it writes, exit codes, and Ctrl-C."""
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -143,3 +145,21 @@ def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Pat
     assert "Diversity dial" not in out
     assert "Figure 1a" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert load_result(first).runs.size == 2000
+
+
+def test_a_terminal_sees_progress_and_the_time_left() -> None:
+    """In a pseudo-terminal, as a user has it; a pipe (the other tests) gets no bar."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "1a", "--runs", "200", "--horizon", "20000"]
+        os.execv(sys.executable, command)
+    output = b""
+    while True:
+        try:
+            output += os.read(terminal, 4096)
+        except OSError:  # the end of a pseudo-terminal
+            break
+    os.waitpid(pid, 0)
+    assert b"figure 1a" in output
+    assert b" left" in output
+    assert b"100% |" in output

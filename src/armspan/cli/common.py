@@ -53,6 +53,8 @@ class Bars:
             desc=stage,
             unit="",
             total=100,
+            ncols=96,
+            nrows=24,  # some terminals do not tell their size, and would see nothing
             disable=not sys.stderr.isatty(),
             bar_format="{desc:<28}{percentage:3.0f}% |{bar:30}| {elapsed} gone, {remaining} left",
         )
