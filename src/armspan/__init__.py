@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from armspan import environments, theory
+    from armspan.diversity import audit, regret_bound
     from armspan.errors import ArmspanError
     from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
     from armspan.simulation import Result, concatenate, load_result, simulate
@@ -18,9 +19,11 @@ __all__ = [
     "LinUCB",
     "LinUCBd",
     "Result",
+    "audit",
     "concatenate",
     "environments",
     "load_result",
+    "regret_bound",
     "simulate",
     "theory",
 ]
@@ -32,8 +35,10 @@ _HOME = {
     "LinUCB": "policies",
     "LinUCBd": "policies",
     "Result": "simulation",
+    "audit": "diversity",
     "concatenate": "simulation",
     "load_result": "simulation",
+    "regret_bound": "diversity",
     "simulate": "simulation",
 }
 

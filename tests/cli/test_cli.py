@@ -163,3 +163,20 @@ def test_a_terminal_sees_progress_and_the_time_left() -> None:
     assert b"figure 1a" in output
     assert b" left" in output
     assert b"100% |" in output
+
+
+def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "spec.toml"
+    spec.write_text('horizon = 10\n[environment]\nkind = "paper_1b"\n[[policies]]\nkind = "Greedy"\n')
+    assert main(["bound", str(spec)]) == 0
+    out = capsys.readouterr().out
+    assert "λ₀ = 0.16917" in out
+    assert "in all" in out
+    assert main(["bound", str(spec), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["bound"]["total"] == pytest.approx(armspan.regret_bound(armspan.environments.paper_1b()).total)
+    spec.write_text(spec.read_text().replace('"paper_1b"', '"diversity_dial"\nlevel = 0'))
+    assert main(["bound", str(spec), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bound"] is None
+    assert main(["bound", str(spec)]) == 0
+    assert "No bound: no theorem applies" in capsys.readouterr().out

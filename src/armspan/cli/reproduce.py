@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from armspan._json import as_json
 from armspan.cli.common import Bars, add_common, need_lab, output_folder
 from armspan.errors import Interrupted, InvalidParameter
 from armspan.experiments import FIGURES, DialResult, Outcome, PanelResult, Settings, Survey, reproduce
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         elif isinstance(partial, DialResult):
             collect("dial", partial)
     if args.json:
-        print(paper.as_json(paper.summary(outcomes, settings)))
+        print(as_json(paper.summary(outcomes, settings)))
     else:
         for outcome in outcomes.values():
             print(_text(outcome) + "\n")

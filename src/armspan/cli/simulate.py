@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from armspan._json import as_json
 from armspan.cli.common import Bars, add_common, need_lab, output_folder
 from armspan.errors import Interrupted
 from armspan.experiments.spec import load_spec
@@ -35,7 +36,6 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiment, print its summary, write the report."""
     need_lab()
     from armspan.report import experiment
-    from armspan.report.paper import as_json
 
     spec = load_spec(args.spec)
     folder = output_folder(args.out)

@@ -1,6 +1,24 @@
 """How diverse contexts are: bases of the features in which an arm is best, λ₀, conditional second moments."""
 
 from armspan.diversity.basis import Basis, best_basis, lambda_0
-from armspan.diversity.moments import leads, smallest_eigenvalues
+from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
+from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
+from armspan.diversity.promise import regret_bound
+from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict, audit, problem_numbers
 
-__all__ = ["Basis", "best_basis", "lambda_0", "leads", "smallest_eigenvalues"]
+__all__ = [
+    "ArmDiversity",
+    "Basis",
+    "DiversityReport",
+    "HalfSpace",
+    "Verdict",
+    "audit",
+    "best_basis",
+    "lambda_0",
+    "leads",
+    "least_diverse_half_space",
+    "problem_numbers",
+    "regret_bound",
+    "smallest_eigenvalues",
+    "weighted_moment",
+]

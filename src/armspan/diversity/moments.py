@@ -12,6 +12,11 @@ def leads(means: FloatArray) -> FloatArray:
     return np.where(lead > 1e-12 * np.abs(means).max(), lead, 0.0)
 
 
+def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """E[xxᵀ] over the rows of X (m, d) with weights (m,), which need not sum to 1."""
+    return (X * weights[:, None]).T @ X / weights.sum()
+
+
 def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Per arm, P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]); the second is 0 for an arm that is never best.
 
@@ -26,8 +31,7 @@ def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) 
         mine = unique & (best == a)
         p[a] = weights[mine].sum()
         if p[a] > 0:
-            moment = np.einsum("ni,nj,n->ij", x[mine, a], x[mine, a], weights[mine]) / p[a]
-            eigenvalues = np.linalg.eigvalsh(moment)
+            eigenvalues = np.linalg.eigvalsh(weighted_moment(x[mine, a], weights[mine]))
             rounding = d * np.finfo(np.float64).eps * eigenvalues[-1]
             smallest[a] = eigenvalues[0] if eigenvalues[0] > rounding else 0.0
     return p, smallest

@@ -54,6 +54,14 @@ class Environment(ABC):
         """The arm with the largest mean reward for features x (K, d)."""
         return int(np.argmax(self.mean_rewards(x)))
 
+    def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+        """Contexts with probabilities, for an audit: features (n, K, d), mean rewards (n, K), (n,), and if that is all.
+
+        Where contexts are not a finite set, a sample of them.
+        """
+        x, means = self.sample(samples)
+        return x, means, np.full(samples, 1 / samples), False
+
     @abstractmethod
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
         """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and how they were found, in a few words."""

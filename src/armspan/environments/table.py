@@ -79,6 +79,11 @@ class TableEnvironment(Environment):
         """
         return diversity.lambda_0([self.optimal_features(a) for a in range(self.n_arms)]).eigenvalue
 
+    def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+        arrive = self.probabilities > 0
+        x = np.swapaxes(self.features, 0, 1)[arrive]
+        return x, self.reward_table.T[arrive], self.probabilities[arrive], True
+
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
         x = np.swapaxes(self.features, 0, 1)
         p, smallest = diversity.smallest_eigenvalues(x, self.reward_table.T, self.probabilities)

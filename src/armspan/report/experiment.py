@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import armspan
+from armspan._json import as_json
 from armspan.experiments.spec import Spec
 from armspan.report import figures, page, tables
-from armspan.report.paper import as_json
 from armspan.simulation import Result
 from armspan.simulation.growth import RULE
 

@@ -1,6 +1,5 @@
 """The report on the paper's figures: pictures, a table of curves, summary.json and report.html in one folder."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,15 +7,11 @@ from typing import Any
 import numpy as np
 
 import armspan
+from armspan._json import as_json
 from armspan.experiments import DialResult, Outcome, PanelResult, Settings, Survey
 from armspan.report import figures, page, tables
 from armspan.simulation import Result
 from armspan.simulation.growth import RULE
-
-
-def as_json(content: Any) -> str:
-    """JSON that every parser takes: no NaN in it."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:

@@ -1,5 +1,50 @@
-"""The paper's quantities as functions: exploration schedules now, the theorems and their proof later."""
+"""The paper's quantities as functions: exploration schedules, the theorems and the lemmas behind them."""
 
 from armspan.theory.schedules import Alpha, Schedule, as_schedule, f, freeze, paper_alpha
+from armspan.theory.theorems import (
+    Bound,
+    ProblemNumbers,
+    delta,
+    dominated_arm_shape,
+    elliptical_potential,
+    linucb_bound,
+    optimal_pulls,
+    perturbed_eigenvalue,
+    span_weight,
+    suboptimal_pulls,
+    suplinucb_shape,
+    t_1,
+    t_2,
+    t_3,
+    t_4,
+    theorem_1,
+    theorem_2,
+    width_squared_bound,
+)
 
-__all__ = ["Alpha", "Schedule", "as_schedule", "f", "freeze", "paper_alpha"]
+__all__ = [
+    "Alpha",
+    "Bound",
+    "ProblemNumbers",
+    "Schedule",
+    "as_schedule",
+    "delta",
+    "dominated_arm_shape",
+    "elliptical_potential",
+    "f",
+    "freeze",
+    "linucb_bound",
+    "optimal_pulls",
+    "paper_alpha",
+    "perturbed_eigenvalue",
+    "span_weight",
+    "suboptimal_pulls",
+    "suplinucb_shape",
+    "t_1",
+    "t_2",
+    "t_3",
+    "t_4",
+    "theorem_1",
+    "theorem_2",
+    "width_squared_bound",
+]

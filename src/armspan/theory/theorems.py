@@ -57,7 +57,7 @@ def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:
     return float(feature_bound * np.sqrt(n_features / lambda_0))
 
 
-def t_1(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> float:
+def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
     """t₁ = max{384(2 + d)n(δ² + K)/Δ², 10}."""
     K, d = problem.n_arms, problem.n_features
     gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
@@ -65,7 +65,7 @@ def t_1(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> float:
     return max(384 * (2 + d) * n_contexts * (d_2 + K) / gap**2, 10.0)
 
 
-def t_2(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> float:
+def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
     """t₂ = max{t₁ log t₁, exp(12l²s²/(2 + d))}."""
     t = t_1(problem, n_contexts, lambda_0)
     return max(t * float(np.log(t)), _bias_step(problem))
@@ -85,8 +85,11 @@ def t_4(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
     return max(t * float(np.log(t)) ** 2, _bias_step(problem))
 
 
-def theorem_1(problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> Bound:
-    """Finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M."""
+def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> Bound:
+    """Finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M.
+
+    n enters the proof only as 1/n, the probability of the contexts in the bases; 1/p may stand for it.
+    """
     return _bound(problem, n_contexts, t_2(problem, n_contexts, lambda_0))
 
 

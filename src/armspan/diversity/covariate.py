@@ -1,0 +1,83 @@
+"""Covariate diversity (Bastani, Bayati and Khosravi 2017): does every half-space hold features that span?
+
+The greedy policy is covered by their theory where min over directions u of λ_min(E[xxᵀ 1{uᵀx ≥ 0}]) is above 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray
+
+_STARTS = 200
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """The half-space {x : uᵀx ≥ 0} whose features are least diverse.
+
+    direction : u. eigenvalue : λ_min(E[xxᵀ 1{uᵀx ≥ 0}]) there.
+    certain : whether no other half-space is worse: proved in one and two dimensions, and where the eigenvalue is 0.
+    """
+
+    direction: FloatArray
+    eigenvalue: float
+    certain: bool
+
+
+def least_diverse_half_space(X: FloatArray, weights: FloatArray) -> HalfSpace:
+    """The worst half-space for features X (m, d) with probabilities weights (m,).
+
+    The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are
+    looked at. In more, many directions are tried and improved by single steps into neighbouring cells.
+    """
+    d = X.shape[1]
+    if d == 1:
+        directions = np.array([[1.0], [-1.0]])
+    elif d == 2:
+        directions = _every_cell(X)
+    else:
+        directions = _descend(X, weights)
+    values = np.array([_eigenvalue(X, weights, u) for u in directions])
+    worst = int(np.argmin(values))
+    return HalfSpace(directions[worst], float(values[worst]), d <= 2 or values[worst] == 0.0)
+
+
+def _eigenvalue(X: FloatArray, weights: FloatArray, u: FloatArray) -> float:
+    """λ_min(E[xxᵀ 1{uᵀx ≥ 0}]), 0 up to rounding."""
+    inside = X @ u >= 0
+    values = np.linalg.eigvalsh((X[inside] * weights[inside, None]).T @ X[inside])
+    largest = float((weights * (X**2).sum(axis=1)).sum())
+    return float(values[0]) if values[0] > X.shape[1] * np.finfo(np.float64).eps * largest else 0.0
+
+
+def _every_cell(X: FloatArray) -> FloatArray:
+    """One direction within each cell of angles; on the borders a half-space holds more features, never fewer."""
+    angles = np.arctan2(X[:, 1], X[:, 0])
+    borders = np.unique(np.concatenate([angles + np.pi / 2, angles - np.pi / 2]) % (2 * np.pi))
+    middle = (borders + np.append(borders[1:], borders[0] + 2 * np.pi)) / 2
+    return np.column_stack([np.cos(middle), np.sin(middle)])
+
+
+def _descend(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Directions that no small turn makes worse, from the mean's opposite, the axes and random starts."""
+    rng = np.random.default_rng(0)
+    d = X.shape[1]
+    starts = np.vstack([-X.mean(axis=0), np.eye(d), -np.eye(d), rng.normal(size=(_STARTS, d))])
+    lengths = np.linalg.norm(starts, axis=1)
+    starts = starts[lengths > 0] / lengths[lengths > 0, None]
+    values = np.array([_eigenvalue(X, weights, u) for u in starts])
+    best = starts[np.argsort(values)[:10]]
+    result = []
+    for start in best:
+        u, value, turn = start, _eigenvalue(X, weights, start), 0.5
+        while turn > 1e-3 and value > 0:
+            trials = u + turn * rng.normal(size=(20, d))
+            trials /= np.linalg.norm(trials, axis=1, keepdims=True)
+            found = np.array([_eigenvalue(X, weights, trial) for trial in trials])
+            if found.min() < value:
+                u, value = trials[int(np.argmin(found))], float(found.min())
+            else:
+                turn /= 2
+        result.append(u)
+    return np.array(result)

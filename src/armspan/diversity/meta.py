@@ -1,0 +1,116 @@
+"""Meta-contexts (Section 5): where contexts do not recur, small balls of features around a basis take their place.
+
+For each arm a basis Φ_a is chosen among the features in which it is best. Features are grouped by the basis vector
+onto which they project the most (the paper's inequalities say the least, its words the most), and a meta-context is a
+group within distance r = ½√(λ₀/d) of its vector. p is how often the rarest meta-context arrives. Any valid Φ gives a
+bound; this one is searched for to make that bound small.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan import theory
+from armspan._typing import FloatArray, IntArray
+from armspan.diversity.basis import best_basis
+
+SHRINK = (1.0, 0.75, 0.5, 0.3)
+"""λ₀ that are tried, as shares of the largest."""
+CANDIDATES = 150
+SEARCH_SAMPLE = 6000
+
+
+@dataclass(frozen=True)
+class MetaContexts:
+    """bases : (K, d, d) vectors as rows. radius : r. p : how often the rarest comes; p_low, p_high : 95 % interval."""
+
+    bases: FloatArray
+    lambda_0: float
+    radius: float
+    p: float
+    p_low: float
+    p_high: float
+
+
+def meta_contexts(
+    optimal_features: list[FloatArray], n_contexts: int, problem: theory.ProblemNumbers
+) -> MetaContexts | None:
+    """Bases that make the bound of Theorem 2 small, or None where some arm's features do not span.
+
+    optimal_features : for each arm the features (m_a, d) of those of n_contexts sampled contexts in which it is best.
+    One half of them chooses the bases, the other half measures p.
+    """
+    first = [X[::2] for X in optimal_features]
+    second = [X[1::2] for X in optimal_features]
+    if min(len(X) for X in first) < problem.n_features:
+        return None
+    candidates = [X[np.linspace(0, len(X) - 1, min(CANDIDATES, len(X))).astype(int)] for X in first]
+    starts = [best_basis(X, most_subsets=0) for X in candidates]
+    largest = min(start.eigenvalue for start in starts)
+    if largest == 0:
+        return None
+    best: tuple[float, float, list[FloatArray]] | None = None
+    for share in SHRINK:
+        lambda_0 = share * largest
+        radius = _radius(lambda_0, problem.n_features)
+        bases = [
+            _climb(X[:SEARCH_SAMPLE], spots, spots[list(start.rows)], lambda_0, radius)
+            for X, spots, start in zip(first, candidates, starts, strict=True)
+        ]
+        p = min(counts(X, basis, radius).min() for X, basis in zip(first, bases, strict=True)) / (n_contexts / 2)
+        if p > 0:
+            size = _size_of_bound(problem, float(p), lambda_0)
+            if best is None or size < best[0]:
+                best = size, lambda_0, bases
+    if best is None:
+        return None
+    _, lambda_0, bases = best
+    radius = _radius(lambda_0, problem.n_features)
+    hits = min(int(counts(X, basis, radius).min()) for X, basis in zip(second, bases, strict=True))
+    low, high = _wilson(hits, n_contexts // 2)
+    return MetaContexts(np.array(bases), lambda_0, radius, hits / (n_contexts // 2), low, high)
+
+
+def _size_of_bound(problem: theory.ProblemNumbers, p: float, lambda_0: float) -> float:
+    """The bound of Theorem 2 without its term exp(12l²s²/(2 + d)), on which bases have no influence."""
+    bound, t = theory.theorem_2(problem, p, lambda_0), theory.t_3(problem, p, lambda_0)
+    return bound.irregular + bound.bad_frames + problem.worst_step * t * float(np.log(t)) ** 2
+
+
+def counts(X: FloatArray, basis: FloatArray, radius: float) -> IntArray:
+    """How many rows of X (m, d) lie in the meta-context of each row of basis (d, d)."""
+    unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
+    group = np.argmax(X @ unit.T, axis=1)
+    inside = ((X - basis[group]) ** 2).sum(axis=1) <= radius**2
+    return np.bincount(group[inside], minlength=len(basis))
+
+
+def _radius(lambda_0: float, d: int) -> float:
+    return float(np.sqrt(lambda_0 / d) / 2)
+
+
+def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float, radius: float) -> FloatArray:
+    """Move one basis vector at a time, to a spot or to the mean of its ball, while the emptiest ball gets fuller."""
+    fullness = np.sort(counts(X, basis, radius))
+    for _ in range(20):
+        best, best_fullness = basis, fullness
+        for i in range(len(basis)):
+            near = X[((X - basis[i]) ** 2).sum(axis=1) <= radius**2]
+            for spot in (*spots, near.mean(axis=0)) if len(near) else spots:
+                trial = basis.copy()
+                trial[i] = spot
+                if np.linalg.svd(trial, compute_uv=False)[-1] ** 2 >= lambda_0:
+                    trial_fullness = np.sort(counts(X, trial, radius))
+                    if tuple(trial_fullness) > tuple(best_fullness):
+                        best, best_fullness = trial, trial_fullness
+        if best is basis:
+            return basis
+        basis, fullness = best, best_fullness
+    return basis
+
+
+def _wilson(hits: int, n: int) -> tuple[float, float]:
+    """95 % interval of a probability."""
+    z, share = 1.96, hits / n
+    centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, float(centre - half) / (1 + z * z / n)), float(centre + half) / (1 + z * z / n)

@@ -1,0 +1,24 @@
+"""regret_bound(): what Theorem 1 or 2 promises for an environment, or why it promises nothing."""
+
+from armspan import theory
+from armspan.diversity.report import Audited, audit, problem_numbers
+from armspan.errors import NotApplicable
+
+
+def regret_bound(env: Audited) -> theory.Bound:
+    """The paper's bound of the expected regret, the same for every horizon, term by term.
+
+    Finite contexts: Theorem 1, with the probability p of the rarest context of the bases for 1/n where arrivals are not
+    uniform. Otherwise Theorem 2, with meta-contexts searched for, and p at the lower end of its 95 % interval.
+    Refuses, with the reason, where a hypothesis fails.
+    """
+    report = audit(env)
+    promise = report.verdicts[0]
+    if promise.answer != "yes":
+        raise NotApplicable(f"no theorem applies to {env.name}. {promise.reason}")
+    problem, p = problem_numbers(env), report.p_interval[0]
+    if report.exact:
+        return theory.theorem_1(problem, n_contexts=1 / p, lambda_0=report.lambda_0)
+    if p == 0:
+        raise NotApplicable(f"no meta-contexts of {env.name} are frequent enough to measure their probability")
+    return theory.theorem_2(problem, p, report.lambda_0)

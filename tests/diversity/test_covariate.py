@@ -1,0 +1,57 @@
+"""Covariate diversity against brute force over directions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armspan.diversity import least_diverse_half_space
+from armspan.environments import paper_1a, paper_1b
+from tests.strategies import Array
+
+
+def moment(X: Array, weights: Array, u: Array) -> float:
+    inside = X @ u >= 0
+    return float(np.linalg.eigvalsh(np.einsum("n,ni,nj->ij", weights[inside], X[inside], X[inside]))[0])
+
+
+@given(st.integers(1, 12), st.integers(0, 10**6))
+def test_the_plane_is_searched_exactly(m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(m, 2)), rng.dirichlet(np.ones(m))
+    found = least_diverse_half_space(X, weights)
+    assert found.certain
+    angles = np.linspace(0, 2 * np.pi, 5000, endpoint=False)
+    brute = min(moment(X, weights, np.array([np.cos(angle), np.sin(angle)])) for angle in angles)
+    assert found.eigenvalue <= brute + 1e-12
+    assert moment(X, weights, found.direction) == pytest.approx(found.eigenvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [3, 5])
+def test_in_space_the_search_beats_random_directions(d: int) -> None:
+    rng = np.random.default_rng(d)
+    X, weights = rng.normal(size=(400, d)), np.full(400, 1 / 400)
+    found = least_diverse_half_space(X, weights)
+    random = min(moment(X, weights, u) for u in rng.normal(size=(2000, d)))
+    assert 0 < found.eigenvalue <= random
+    assert not found.certain
+    assert moment(X, weights, found.direction) == pytest.approx(found.eigenvalue)
+
+
+def test_an_empty_half_space_is_found() -> None:
+    X = np.random.default_rng(0).random((50, 4))
+    found = least_diverse_half_space(X, np.full(50, 0.02))
+    assert (found.eigenvalue, found.certain) == (0.0, True)
+
+
+def test_one_dimension() -> None:
+    weights = np.array([0.5, 0.5])
+    assert least_diverse_half_space(np.array([[1.0], [-2.0]]), weights).eigenvalue == 0.5
+    assert least_diverse_half_space(np.array([[1.0], [2.0]]), weights).eigenvalue == 0.0
+
+
+def test_section_6_covariate_diversity_fails_in_figures_1a_and_1b() -> None:
+    for env in (paper_1a(), paper_1b()):
+        for a in range(2):
+            found = least_diverse_half_space(env.features[a], env.probabilities)
+            assert (found.eigenvalue, found.certain) == (0.0, True)

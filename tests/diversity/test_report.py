@@ -1,0 +1,113 @@
+"""audit: what it measures, and what it says."""
+
+import numpy as np
+import pytest
+
+import armspan
+from armspan.diversity import DiversityReport
+from armspan.diversity.meta import counts, meta_contexts
+from armspan.diversity.report import problem_numbers
+from armspan.environments import (
+    BoxContexts,
+    FiniteContexts,
+    MarkovContexts,
+    diversity_dial,
+    paper_1a,
+    paper_1b,
+    paper_1c,
+)
+from armspan.errors import NotApplicable
+
+
+def answers(report: DiversityReport) -> list[str]:
+    return [verdict.answer for verdict in report.verdicts]
+
+
+def test_the_papers_problem() -> None:
+    report = armspan.audit(paper_1a())
+    assert report.lambda_0 == pytest.approx(0.00799, abs=5e-6)
+    assert report.lambda_0_upper == report.lambda_0
+    assert (report.p, report.p_interval) == (0.25, (0.25, 0.25))
+    assert report.delta == pytest.approx(paper_1a().feature_bound * np.sqrt(2 / 0.0079871), rel=1e-4)
+    assert report.margin == pytest.approx(0.14)
+    assert answers(report) == ["yes", "no", "yes"]
+    assert [row.probability for row in report.arms] == [0.5, 0.5]
+    np.testing.assert_allclose(report.arms[1].basis_features, [[0.3, 0.7], [0.2, 0.8]])
+    assert answers(armspan.audit(paper_1b())) == ["yes", "no", "yes"]
+
+
+def test_the_weakest_direction_is_named() -> None:
+    features = np.zeros((2, 4, 3))
+    features[0] = np.array([[1, 1, 0], [1, -1, 0], [0, 0.1, 0.2], [0, 0.1, 0.1]])
+    features[1] = np.array([[0.1, 0, 0], [0.1, 0, 0], [0, 1, 1], [0.5, 1, 0]])
+    report = armspan.audit(FiniteContexts(features, np.ones((2, 3)) * [1, 0.2, 0.3]))
+    assert "arm 0 is never best in contexts that vary along feature 2" in str(report)
+    np.testing.assert_allclose(np.abs(report.arms[0].weakest_direction), [0, 0, 1], atol=1e-12)
+    assert report.verdicts[0].answer == "no"
+    assert report.lambda_0 == 0
+    assert report.delta == np.inf
+
+
+def test_problems_that_break_an_assumption_say_which() -> None:
+    never = FiniteContexts([[[1.0, 0], [0, 1.0]], [[0.1, 0], [0, 0.1]]], [[1, 1], [1, 1]])
+    assert "Never best: arm 1." in armspan.audit(never).verdicts[0].reason
+    assert "do not span" in armspan.audit(diversity_dial(0.0)).verdicts[0].reason
+    tie = FiniteContexts(
+        [[[1.0, 0], [0, 1.0], [0.5, 0.5], [0.1, 0], [0, 0.1]], [[0.1, 0], [0, 0.1], [0.5, 0.5], [1.0, 0], [0, 1.0]]],
+        [[1, 1], [1, 1]],
+    )
+    assert "no gap" in armspan.audit(tie).verdicts[0].reason
+
+
+def test_symmetric_features_make_greedy_safe() -> None:
+    angles = np.linspace(0, 2 * np.pi, 12, endpoint=False) + 0.1
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    env = FiniteContexts([circle, circle], [[1.0, 0.3], [-0.4, 1.0]])
+    assert answers(armspan.audit(env))[1] == "yes"
+
+
+def test_rare_contexts_count_in_p() -> None:
+    a = paper_1a()
+    assert armspan.audit(FiniteContexts(a.features, a.theta, [0.4, 0.1, 0.2, 0.3])).p == pytest.approx(0.1)
+    chain = MarkovContexts(a.features, a.theta, 0.5 * np.eye(4) + 0.125)
+    assert armspan.audit(chain).p == pytest.approx(0.25)
+
+
+def test_continuous_contexts_get_meta_contexts() -> None:
+    env = BoxContexts([[1.0, -1.0], [-1.0, 1.0]], gap=0.2)
+    report = armspan.audit(env)
+    assert not report.exact
+    assert 0 < report.p_interval[0] <= report.p <= report.p_interval[1]
+    assert report.lambda_0 > 0
+    assert armspan.regret_bound(env).total > 0
+    assert "0.5" in f"{report.arms[0].probability:.2f}"
+
+
+def test_meta_contexts_are_those_of_section_5() -> None:
+    """Disjoint, within r = ½√(λ₀/d) of their vector, and as frequent as a fresh sample says."""
+    env = BoxContexts([[1.0, -1.0], [-1.0, 1.0]], gap=0.2)
+    x, means = env.sample(20_000)
+    best = np.argmax(means, axis=1)
+    meta = meta_contexts([x[best == a, a] for a in range(2)], len(x), problem_numbers(env))
+    assert meta is not None
+    assert meta.radius == pytest.approx(np.sqrt(meta.lambda_0 / 2) / 2)
+    fresh, fresh_means = env.sample(20_000, seed=9)
+    shares = []
+    for a in range(2):
+        basis = meta.bases[a]
+        assert np.linalg.svd(basis, compute_uv=False)[-1] ** 2 >= meta.lambda_0 * (1 - 1e-12)
+        X = fresh[np.argmax(fresh_means, axis=1) == a, a]
+        found = counts(X, basis, meta.radius)
+        for i in range(2):
+            projections = X @ (basis / np.linalg.norm(basis, axis=1, keepdims=True)).T
+            inside = (np.linalg.norm(X - basis[i], axis=1) <= meta.radius) & (projections.argmax(axis=1) == i)
+            assert found[i] == inside.sum()
+        shares.append(found.min() / 20_000)
+    assert min(shares) == pytest.approx(meta.p, abs=4.5 * np.sqrt(2 * meta.p / 10_000))
+
+
+def test_no_meta_contexts_without_diversity() -> None:
+    report = armspan.audit(paper_1c(0))
+    assert (report.p, report.lambda_0) == (0.0, 0.0)
+    with pytest.raises(NotApplicable, match=r"no theorem applies to paper 1c, seed 0\. Never best: arm 2, arm 3"):
+        armspan.regret_bound(paper_1c(0))

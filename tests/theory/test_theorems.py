@@ -1,0 +1,112 @@
+"""Theorems 1 and 2 against their formulas as the paper prints them, and the lemmas on random instances."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armspan import theory
+from armspan.diversity import problem_numbers, regret_bound
+from armspan.environments import diversity_dial, paper_1a, paper_1b
+from armspan.errors import NotApplicable
+from armspan.policies import LinUCBd
+from armspan.simulation import simulate
+
+PROBLEM = theory.ProblemNumbers(3, 2, 0.9, 1.1, 0.2, 0.7)
+
+
+def test_theorem_1_term_by_term() -> None:
+    """8MKdn², M(2 + 2.5K), 8nM(2 + 2.5K), t₂M with t₁ and t₂ of Appendix C."""
+    K, d, l, s, gap, M, n, lambda_0 = 3, 2, 0.9, 1.1, 0.2, 0.7, 5, 0.05
+    delta_squared = l**2 * d / lambda_0
+    t_1 = max(384 * (2 + d) * n * (delta_squared + K) / gap**2, 10)
+    t_2 = max(t_1 * math.log(t_1), math.exp(12 * l**2 * s**2 / (2 + d)))
+    bound = theory.theorem_1(PROBLEM, n, lambda_0)
+    assert bound.irregular == pytest.approx(8 * M * K * d * n**2)
+    assert bound.bad_estimates == pytest.approx(M * (2 + 2.5 * K))
+    assert bound.bad_frames == pytest.approx(8 * n * M * (2 + 2.5 * K))
+    assert bound.suboptimal == pytest.approx(t_2 * M)
+    assert bound.total == pytest.approx(8 * M * K * d * n**2 + (8 * n + 1) * M * (2 + 2.5 * K) + t_2 * M)
+
+
+def test_theorem_2_term_by_term() -> None:
+    """8MKd/p², M(2 + 2.5K), 8M(2 + 2.5K)/p, t₄M with t₃ and t₄ of Appendix D."""
+    K, d, l, s, gap, M, p, lambda_0 = 3, 2, 0.9, 1.1, 0.2, 0.7, 0.03, 0.05
+    t_3 = max(1728 * (2 + d) * (l**2 * d / lambda_0 + 2 * K * d) / (gap**2 * p), 10)
+    t_4 = max(t_3 * math.log(t_3) ** 2, math.exp(12 * l**2 * s**2 / (2 + d)))
+    bound = theory.theorem_2(PROBLEM, p, lambda_0)
+    assert bound.total == pytest.approx(8 * M * K * d / p**2 + (8 / p + 1) * M * (2 + 2.5 * K) + t_4 * M)
+    assert bound.last_exploration == pytest.approx(t_4)
+
+
+def test_the_unit_of_rewards_does_not_matter() -> None:
+    """Rewards in cents instead of euros: noise, gap, parameters and regret all grow a hundredfold."""
+    cents = replace(PROBLEM, gap=20.0, parameter_bound=110.0, worst_step=70.0, noise_scale=100.0)
+    assert theory.theorem_1(cents, 5, 0.05).total == pytest.approx(100 * theory.theorem_1(PROBLEM, 5, 0.05).total)
+    assert theory.theorem_2(cents, 0.1, 0.05).total == pytest.approx(100 * theory.theorem_2(PROBLEM, 0.1, 0.05).total)
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6))
+def test_span_lemma(d: int, seed: int) -> None:
+    """Every x with ‖x‖ ≤ l is Φβ with ‖β‖₁ ≤ l√d/√λ_min(ΦᵀΦ)."""
+    rng = np.random.default_rng(seed)
+    basis, x, l = rng.normal(size=(d, d)), rng.normal(size=d), 1.7
+    x *= l * rng.random() / np.linalg.norm(x)
+    beta = np.linalg.solve(basis.T, x)
+    assert np.abs(beta).sum() <= theory.span_weight(l, basis) * (1 + 1e-9)
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6), st.floats(0, 0.99))
+def test_perturbed_span_lemma(d: int, seed: int, share: float) -> None:
+    """Vectors within r of a basis are a basis: λ_min ≥ (√λ_min(ΦᵀΦ) - √d·r)²."""
+    rng = np.random.default_rng(seed)
+    basis = rng.normal(size=(d, d))
+    radius = share * float(np.linalg.svd(basis, compute_uv=False)[-1]) / np.sqrt(d)
+    moves = rng.normal(size=(d, d))
+    moves *= radius / np.linalg.norm(moves, axis=1, keepdims=True)
+    moved = np.linalg.svd(basis + moves, compute_uv=False)[-1] ** 2
+    assert moved >= theory.perturbed_eigenvalue(basis, radius) - 1e-12
+
+
+@given(st.integers(1, 4), st.integers(1, 60), st.floats(0.1, 3), st.integers(0, 10**6))
+def test_elliptical_potential_lemma(d: int, steps: int, ridge: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    V, total, l = ridge * np.eye(d), 0.0, 1.3
+    for _ in range(steps):
+        x = rng.normal(size=d)
+        x *= l * rng.random() / np.linalg.norm(x)
+        total += min(1.0, float(x @ np.linalg.solve(V, x)))
+        V += np.outer(x, x)
+    assert total <= theory.elliptical_potential(d, ridge, l, steps) + 1e-9
+
+
+def test_bounds_of_environments() -> None:
+    a, b = regret_bound(paper_1a()), regret_bound(paper_1b())
+    assert b.total < a.total / 10  # more diversity, lower bound
+    assert problem_numbers(paper_1a()).worst_step == pytest.approx(0.22)
+    with pytest.raises(
+        NotApplicable, match=r"no theorem applies to diversity dial at 0\. Best in contexts that do not"
+    ):
+        regret_bound(diversity_dial(0.0))
+
+
+def test_measured_regret_is_below_every_bound() -> None:
+    """A bound that the measured regret passes would be no bound."""
+    env = paper_1b()
+    result = simulate(env, LinUCBd(), horizon=20_000, runs=20)
+    problem, mean = problem_numbers(env), result.mean()[0]
+    assert mean[-1] < regret_bound(env).total
+    late = result.checkpoints >= 10
+    assert (mean[late] < theory.linucb_bound(result.checkpoints[late], problem)).all()
+    assert np.all(np.diff(theory.suplinucb_shape(result.checkpoints[late], problem)) > 0)
+    assert theory.dominated_arm_shape(np.array([1000]), problem)[0] == pytest.approx(2 * math.log(1000) / 0.12)
+
+
+def test_width_bound_is_infinite_until_it_says_something() -> None:
+    t = np.array([10, 10**9])
+    early, late = theory.width_squared_bound(t, PROBLEM, 5, 0.05)
+    assert early == np.inf
+    assert 0 < late < 1
