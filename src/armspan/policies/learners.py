@@ -40,7 +40,10 @@ class LinearLearner:
         """Live through the block; see `Learner`."""
         steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
         self._advance(block, self._alpha(steps), marks, self.state, curve)
-        if steps[-1] % REBUILD == 0:
+        self._rebuild_after(int(steps[-1]))
+
+    def _rebuild_after(self, step: int) -> None:
+        if step % REBUILD == 0:
             kernels.rebuild(self.state)
 
 

@@ -3,14 +3,18 @@
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from armspan import _validate
-from armspan._typing import IntArray
+from armspan._typing import BoolArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Learner, Policy, Reference, bound
 from armspan.policies.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
+
+if TYPE_CHECKING:
+    from armspan.policies.watched import WatchedLearner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,15 @@ class LinearPolicy(Policy):
         from armspan.policies.learners import LinearLearner  # imports numba, which takes its time
 
         return LinearLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env))
+
+    def watched(
+        self, env: Environment, runs: IntArray, *, basis: BoolArray, p: float, horizon: int
+    ) -> "WatchedLearner":
+        """The compiled form that also counts the proof's events; see `WatchedLearner`."""
+        from armspan.policies.watched import WatchedLearner
+
+        options: Any = {"basis": basis, "p": p, "horizon": horizon}
+        return WatchedLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env), **options)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra
+from armspan.simulation.events import Events
 from armspan.simulation.growth import Growth, growth
 from armspan.simulation.summary import Summary, SummaryRow
 
@@ -33,6 +34,7 @@ class Result:
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
     regret : (P, R, C) the same with the rewards as they came, noise and all: the paper's definition.
     fingerprint : changes with any number in the environment and the policies.
+    events : for each policy that was watched (simulate(..., events=True)), the proof's error events; not saved.
     """
 
     policies: tuple[str, ...]
@@ -45,6 +47,7 @@ class Result:
     horizon: int
     seed: int
     engine: str
+    events: dict[str, Events] = field(default_factory=dict)
 
     def curves(self, policy: str) -> FloatArray:
         """Pseudo-regret (R, C) of one policy."""
@@ -177,6 +180,7 @@ def concatenate(results: Sequence[Result]) -> Result:
         raise InvalidParameter("results must hold different runs")
     return replace(
         first,
+        events={},
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
         regret=np.concatenate([result.regret for result in results], axis=1),

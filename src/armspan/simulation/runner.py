@@ -4,18 +4,24 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from armspan import _validate
 from armspan._typing import IntArray, Progress
+from armspan.diversity import audit
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
+from armspan.environments.table import TableEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
+from armspan.policies.linear import LinearPolicy
+from armspan.policies.watched import WatchedLearner
 from armspan.simulation import plan
+from armspan.simulation.events import Events
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
 from armspan.simulation.result import Result
@@ -34,6 +40,7 @@ def simulate(
     seed: int = 0,
     engine: str = "auto",
     checkpoints: Sequence[int] | None = None,
+    events: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -47,6 +54,8 @@ def simulate(
         on any engine and any number of workers.
     engine : "cpu" (compiled, all cores), "python" (the naive readable form, same choices), "auto" (the best present).
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
+    events : count the proof's frames and error events for the linear policies, into result.events; contexts must be a
+        finite set, and the engine compiled.
     workers : threads; as many as there are cores if left out.
     progress : called as progress(done, total).
     """
@@ -64,6 +73,7 @@ def simulate(
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
+    watched = _watch(makers, policies, env, engine, horizon) if events else []
     for policy, make in zip(policies, makers, strict=True):  # refuse what cannot run before anything runs
         make(numbers[:1])
         if isinstance(policy, Policy):
@@ -72,7 +82,7 @@ def simulate(
     interpreted = theirs or engine == "python"
     if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
-    job = _Job(env, makers, horizon, numbers, seed, marks, progress)
+    job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
     try:
         job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
@@ -106,6 +116,21 @@ def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner
     return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
 
 
+def _watch(makers: list[MakeLearner], policies: list[Any], env: Environment, engine: str, horizon: int) -> list[int]:
+    """Have the linear policies watched; returns which they are. Changes makers."""
+    if not isinstance(env, TableEnvironment) or engine != "cpu":
+        raise NotApplicable("events need a finite set of contexts and the engine cpu")
+    report = audit(env)
+    basis = np.zeros((env.n_arms, env.n_contexts), dtype=np.bool_)
+    for row in report.arms:
+        basis[row.arm, env.optimal_contexts(row.arm)[list(row.basis.rows)]] = True
+    p = report.p or 1 / env.n_contexts
+    linear = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy)]
+    for number in linear:
+        makers[number] = partial(policies[number].watched, env, basis=basis, p=p, horizon=horizon)
+    return linear
+
+
 class _Job:
     """The work of one call: chunks of runs, each advanced through all its blocks by one thread."""
 
@@ -118,12 +143,15 @@ class _Job:
         seed: int,
         checkpoints: IntArray,
         progress: Progress | None,
+        watched: Sequence[int] = (),
     ) -> None:
         self.env, self.makers, self.horizon, self.runs, self.seed = env, makers, horizon, runs, seed
         self.checkpoints = checkpoints
         self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
         self.noise_sums = np.zeros((runs.size, checkpoints.size))
         self.finished = np.zeros(runs.size, dtype=bool)
+        room = runs.size, horizon, env.n_contexts or 0, env.n_arms, checkpoints.size
+        self.events = {p: Events.empty(*room) for p in watched}
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
 
@@ -164,17 +192,24 @@ class _Job:
                     return
                 learner.advance(block, marks, curve)
                 self.pseudo_regret[p, chunk, columns] = curve[:, :width]
+                if isinstance(learner, WatchedLearner):
+                    self.events[p].eigenvalues[chunk, columns] = learner.eigenvalues[:, :width]
+                    self.events[p].basis_pulls[chunk, columns] = learner.rarest[:, :width]
                 with self._lock:
                     self._done += runs.size * size
             sum_noise(block.noise, marks, noise_so_far, curve)
             self.noise_sums[chunk, columns] = curve[:, :width]
+        for p, learner in enumerate(learners):
+            if isinstance(learner, WatchedLearner):
+                self.events[p].take(chunk, learner.watch)
         self.finished[chunk] = True
 
 
 def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Result:
     pseudo_regret = job.pseudo_regret[:, rows]
+    names = _unique([policy_name(policy) for policy in policies])
     return Result(
-        policies=_unique([policy_name(policy) for policy in policies]),
+        policies=names,
         runs=job.runs[rows],
         checkpoints=job.checkpoints,
         pseudo_regret=pseudo_regret,
@@ -184,6 +219,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Resu
         horizon=job.horizon,
         seed=job.seed,
         engine=engine,
+        events={names[p]: entry.rows(rows) for p, entry in job.events.items()},
     )
 
 

@@ -1,0 +1,108 @@
+"""Linear policies, watched: the same steps as `linear.advance`, with the proof's frames and error events counted.
+
+Frame k holds the steps 2^(k-1), …, 2^k - 1. Events of a step: 𝒜, in the frame before a context of some basis came at
+most half as often as expected; ℬ, some arm's estimate is off by more than α_t σ̂; 𝒞, in the frame before ℬ took at least
+a share p/4; 𝒟, none of these, and a suboptimal arm was pulled. A step counts for the first of 𝒜, ℬ, 𝒞, 𝒟 that it is in.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.kernels._compile import kernel
+from armspan.kernels.choice import break_tie, contend, is_tie
+from armspan.kernels.linear import learn, score
+
+
+class Watch(NamedTuple):
+    """What is counted in R runs over F frames.
+
+    basis : (K, n) contexts of each arm's basis. needed : (n,) contexts of any. p : how often the rarest of them comes.
+    pulls, good_pulls : (R, n, K) all, and those outside ℬ. arrivals : (R, n), bad : (R,) in the present frame.
+    frame : (R,) the present frame. irregular, clouded : (R,) whether it is in 𝒜, in 𝒞.
+    steps, regret : (R, F, 4) for 𝒜, ℬ, 𝒞, 𝒟. misses : (R, F) estimates off by more than their width. last : (R,) the
+    last step at which a suboptimal arm was pulled.
+    """
+
+    basis: BoolArray
+    needed: BoolArray
+    p: float
+    pulls: IntArray
+    good_pulls: IntArray
+    arrivals: IntArray
+    bad: IntArray
+    frame: IntArray
+    irregular: BoolArray
+    clouded: BoolArray
+    steps: IntArray
+    regret: FloatArray
+    misses: IntArray
+    last: IntArray
+
+
+@kernel
+def begin_frame(watch, r):
+    """Judge the frame that ends and begin the next. Changes watch."""
+    length = 2.0 ** watch.frame[r]
+    watch.irregular[r] = False
+    for c in range(watch.needed.size):
+        if watch.needed[c] and watch.arrivals[r, c] <= watch.p / 2.0 * length:
+            watch.irregular[r] = True
+        watch.arrivals[r, c] = 0
+    watch.clouded[r] = watch.bad[r] >= watch.p / 4.0 * length
+    watch.bad[r] = 0
+    watch.frame[r] += 1
+
+
+@kernel
+def advance_watched(block, alpha, marks, state, watch, curve, grams, rarest):
+    """Advance every run by a block. Changes state, watch, curve (R, M), grams (R, M, K, d, d) and rarest (R, M, K).
+
+    At the marks, grams takes down V, and rarest the pulls of the least pulled context of each arm's basis.
+    """
+    x, means, losses = block.x, block.means, block.losses
+    K, d = x.shape[1], x.shape[2]
+    index, mean, variance, z = np.empty(K), np.empty(K), np.empty(K), np.empty(d)
+    for r in range(block.runs.size):
+        contexts, noise = block.contexts[r], block.noise[r]
+        V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+        pulls, good_pulls = watch.pulls[r], watch.good_pulls[r]
+        regret, start = state.regret[r], 0
+        for m in range(marks.size):
+            for i in range(start, marks[m]):
+                t = block.first + i + 1
+                if t > 1 and t & (t - 1) == 0:
+                    begin_frame(watch, r)
+                c, best, second, a, misses = contexts[i], -math.inf, -math.inf, 0, 0
+                for k in range(K):
+                    mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
+                    width = alpha[i] * math.sqrt(abs(variance[k]))
+                    misses += abs(mean[k] - means[c, k]) > width
+                    index[k] = mean[k] + width
+                    best, second, a = contend(index[k], k, best, second, a)
+                if is_tie(best, second):
+                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
+                regret += losses[c, a]
+                event = 0 if watch.irregular[r] else 1 if misses > 0 else 2 if watch.clouded[r] else 3
+                frame = watch.frame[r]
+                if event < 3 or losses[c, a] > 0:
+                    watch.steps[r, frame, event] += 1
+                    watch.regret[r, frame, event] += losses[c, a]
+                watch.misses[r, frame] += misses
+                watch.bad[r] += misses > 0
+                watch.arrivals[r, c] += 1
+                pulls[c, a] += 1
+                good_pulls[c, a] += misses == 0
+                if losses[c, a] > 0:
+                    watch.last[r] = t
+            curve[r, m], start = regret, marks[m]
+            grams[r, m] = V
+            for k in range(K):
+                rarest[r, m, k] = -1
+                for c in range(watch.needed.size):
+                    if watch.basis[k, c] and (rarest[r, m, k] < 0 or pulls[c, k] < rarest[r, m, k]):
+                        rarest[r, m, k] = pulls[c, k]
+        state.regret[r] = regret

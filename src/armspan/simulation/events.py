@@ -1,0 +1,62 @@
+"""What the proof looks at, counted in real runs: frames, error events, widths that miss, the growth of V."""
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from armspan.kernels.watched import Watch
+
+NAMES = ("irregular", "bad_estimates", "bad_frames", "suboptimal")
+"""The proof's 𝒜, ℬ, 𝒞 and 𝒟, under the names that `regret_bound` has for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The events of one policy in R runs over F frames; frame k (from 0) holds the steps 2^k, …, 2^(k+1) - 1.
+
+    A step counts for the first of 𝒜, ℬ, 𝒞, 𝒟 that it is in, so the parts add up.
+    steps, regret : (R, F, 4) steps and pseudo-regret in 𝒜, ℬ, 𝒞, 𝒟.
+    misses : (R, F) estimates |r̂ - r| > α_t σ̂, over all arms.
+    last_suboptimal : (R,) the last step at which a suboptimal arm was pulled, 0 if none was.
+    pulls, good_pulls : (R, n, K) N_t(a, c) at the end, and without the steps in ℬ.
+    eigenvalues : (R, C, K) λ_min(V_t(a)) at the checkpoints.
+    basis_pulls : (R, C, K) pulls of the least pulled context of each arm's basis; -1 for an arm without one.
+    """
+
+    steps: IntArray
+    regret: FloatArray
+    misses: IntArray
+    last_suboptimal: IntArray
+    pulls: IntArray
+    good_pulls: IntArray
+    eigenvalues: FloatArray
+    basis_pulls: IntArray
+
+    @classmethod
+    def empty(cls, runs: int, horizon: int, n_contexts: int, n_arms: int, checkpoints: int) -> "Events":
+        """Room for what is to be counted."""
+        frames = horizon.bit_length()
+        return cls(
+            steps=np.zeros((runs, frames, 4), dtype=np.int64),
+            regret=np.zeros((runs, frames, 4)),
+            misses=np.zeros((runs, frames), dtype=np.int64),
+            last_suboptimal=np.zeros(runs, dtype=np.int64),
+            pulls=np.zeros((runs, n_contexts, n_arms), dtype=np.int64),
+            good_pulls=np.zeros((runs, n_contexts, n_arms), dtype=np.int64),
+            eigenvalues=np.zeros((runs, checkpoints, n_arms)),
+            basis_pulls=np.zeros((runs, checkpoints, n_arms), dtype=np.int64),
+        )
+
+    def take(self, chunk: slice, watch: "Watch") -> None:
+        """Put down what was counted in some runs."""
+        self.steps[chunk], self.regret[chunk], self.misses[chunk] = watch.steps, watch.regret, watch.misses
+        self.last_suboptimal[chunk] = watch.last
+        self.pulls[chunk], self.good_pulls[chunk] = watch.pulls, watch.good_pulls
+
+    def rows(self, which: IntArray | slice) -> "Events":
+        """Some of the runs."""
+        return Events(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
