@@ -55,7 +55,7 @@ def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["reproduce", "2z"], "figure must be one of 1a, 1b, 1c, dial or all, got '2z'"),
+        (["reproduce", "2z"], "figure must be one of 1a, 1b, 1c, dial, idea or all, got '2z'"),
         (["reproduce", "1a", "--runs", "0"], "runs must be an integer from 1 to 4294967296, got 0"),
         (["reproduce", "1a", "--horizon", "-5"], "horizon must be an integer from 1 to 4294967296, got -5"),
         (["reproduce", "1a", "--seed", "-1"], "seed must be an integer from 0"),
@@ -163,6 +163,24 @@ def test_a_terminal_sees_progress_and_the_time_left() -> None:
     assert b"figure 1a" in output
     assert b" left" in output
     assert b"100% |" in output
+
+
+def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "spec.toml"
+    kinds = "".join(f'[[policies]]\nkind = "{kind}"\n' for kind in ("LinUCBd", "ContextUCB", "Greedy"))
+    spec.write_text(f'horizon = 3000\nruns = 6\n[environment]\nkind = "paper_1b"\n{kinds}')
+    assert main(["explain-run", str(spec), "--out", str(tmp_path / "why")]) == 0
+    out = capsys.readouterr().out
+    assert "𝒟 widths still above the gap" in out
+    page = (tmp_path / "why" / "events.html").read_text(encoding="utf-8")
+    assert "Does theory promise constant regret? Yes." in page
+    assert page.count("<figure>") == 2
+    assert main(["explain-run", str(spec), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert set(content) == {"LinUCB-d", "greedy"}
+    assert len(content["greedy"]["last_suboptimal"]) == 6
+    spec.write_text(spec.read_text().replace("paper_1b", "paper_1c"))
+    assert main(["explain-run", str(spec)]) == 2
 
 
 def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

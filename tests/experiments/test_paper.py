@@ -56,7 +56,7 @@ def test_claims() -> None:
 
 def test_every_figure_runs_through() -> None:
     outcomes = dict(reproduce(FIGURES, SMALL, silent))
-    assert list(outcomes) == ["1a", "1b", "survey", "1c", "1c-typical", "dial"]
+    assert list(outcomes) == ["1a", "1b", "survey", "1c", "1c-typical", "dial", "idea"]
     for key in ("1a", "1b", "1c", "1c-typical"):
         outcome = outcomes[key]
         assert isinstance(outcome, PanelResult)

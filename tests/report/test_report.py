@@ -38,7 +38,15 @@ def self_contained(text: str) -> bool:
 
 def test_all_files_are_written(written: Any) -> None:
     folder, outcomes = written
-    names = {"figure-1a", "figure-1b", "figure-1c", "figure-1c-typical", "figure-1c-survey", "figure-dial"}
+    names = {
+        "figure-1a",
+        "figure-1b",
+        "figure-1c",
+        "figure-1c-typical",
+        "figure-1c-survey",
+        "figure-dial",
+        "figure-idea",
+    }
     for name in names:
         assert (folder / f"{name}.svg").read_text().startswith("<?xml")
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -51,7 +59,7 @@ def test_the_page_is_self_contained_and_says_what_came_out(written: Any) -> None
     folder, outcomes = written
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert self_contained(text)
-    assert text.count("<figure>") == 6
+    assert text.count("<figure>") == 7
     for outcome in outcomes.values():
         if isinstance(outcome, PanelResult):
             assert outcome.panel.title in text

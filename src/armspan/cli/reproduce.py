@@ -7,7 +7,7 @@ from typing import Any
 from armspan._json import as_json
 from armspan.cli.common import Bars, add_common, need_lab, output_folder
 from armspan.errors import Interrupted, InvalidParameter
-from armspan.experiments import FIGURES, DialResult, Outcome, PanelResult, Settings, Survey, reproduce
+from armspan.experiments import FIGURES, DialResult, Idea, Outcome, PanelResult, Settings, Survey, reproduce
 
 EXAMPLE = """\
 example:
@@ -24,7 +24,7 @@ def add_parser(commands: Any) -> None:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("figure", nargs="?", default="all", help="1a, 1b, 1c, dial or all (default)")
+    parser.add_argument("figure", nargs="?", default="all", help="1a, 1b, 1c, dial, idea or all (default)")
     size = Settings()
     parser.add_argument("--runs", type=int, default=size.runs, help=f"runs of each simulation (default {size.runs})")
     parser.add_argument("--horizon", type=int, default=size.horizon, help=f"steps of a run (default {size.horizon})")
@@ -92,6 +92,12 @@ def _text(outcome: Outcome) -> str:
             for share in outcome.shares()
         ]
         return "\n".join([f"Figure 1c: {outcome.n_draws:,} random draws of θ", *lines])
+    if isinstance(outcome, Idea):
+        lines = []
+        for words, env, result in zip(outcome.words, outcome.envs, outcome.results, strict=True):
+            row = result.summary()[0]
+            lines.append(f"  {words:<15} λ₀ = {env.lambda_0():<9.3g} {row.mean:9,.1f}  {row.growth.verdict}")
+        return "\n".join(["The idea in three problems: final pseudo-regret of LinUCB-d", *lines])
     rows = zip(outcome.lambda_0, outcome.results, strict=True)
     lines = []
     for value, result in rows:

@@ -16,12 +16,13 @@ from armspan.experiments.claims import (
     same_curves,
     stays_constant,
 )
+from armspan.experiments.idea import Idea, run_idea
 from armspan.experiments.survey import CONTEXTS, Survey, survey_1c
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import Result, simulate
 from armspan.simulation.runner import check_sizes
 
-FIGURES = ("1a", "1b", "1c", "dial")
+FIGURES = ("1a", "1b", "1c", "dial", "idea")
 DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
 
 
@@ -80,7 +81,7 @@ class Watch(Protocol):
     def __call__(self, stage: str) -> Progress: ...
 
 
-Outcome = PanelResult | Survey | DialResult
+Outcome = PanelResult | Survey | DialResult | Idea
 
 
 def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
@@ -96,6 +97,10 @@ def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Ite
             panels = [_panel_1c_diverse(survey), _panel_1c_typical(survey)]
         elif figure == "dial":
             yield "dial", _run_dial(settings, watch("diversity dial"))
+            continue
+        elif figure == "idea":
+            size = {"runs": settings.runs, "horizon": settings.horizon, "seed": settings.seed}
+            yield "idea", run_idea(**size, progress=watch("the idea in three problems"))
             continue
         else:
             panels = [_PANELS[figure]()]

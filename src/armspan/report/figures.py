@@ -19,7 +19,7 @@ COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#0
 STYLES = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (5, 1, 1, 1)), "--", "-")
 _OWN = {"LinUCB-d": 0, "LinUCB": 1, "greedy": 2, "UCB per context": 3}
 
-_SETTINGS: Any = {
+SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -35,7 +35,7 @@ def regret_figure(result: Result, title: str) -> Figure:
 
     A curve that leaves the others far below is cut off at the top, and its end is written there.
     """
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(SETTINGS):
         figure, axes = _figure()
         t, mean, sd = result.checkpoints, result.mean(), np.nan_to_num(result.sd())
         top, cut = _top(mean, sd), 0
@@ -58,7 +58,7 @@ def regret_figure(result: Result, title: str) -> Figure:
 
 def survey_figure(survey: Survey) -> Figure:
     """How often the rarest arm is best, over random draws of θ: the share of draws above each probability."""
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(SETTINGS):
         figure, axes = _figure()
         grid = np.geomspace(1e-4, 0.2, 200)
         share = (survey.rarest[None, :] >= grid[:, None]).mean(axis=1)
@@ -78,7 +78,7 @@ def survey_figure(survey: Survey) -> Figure:
 
 def dial_figure(dial: DialResult) -> Figure:
     """Mean pseudo-regret of LinUCB-d against λ₀ at several horizons: where the lines meet, regret is constant."""
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(SETTINGS):
         figure, axes = _figure()
         floor = min((value for value in dial.lambda_0 if value > 0), default=1.0) / 4
         place = [max(value, floor) for value in dial.lambda_0]

@@ -8,8 +8,9 @@ import numpy as np
 
 import armspan
 from armspan._json import as_json
-from armspan.experiments import DialResult, Outcome, PanelResult, Settings, Survey
+from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Settings, Survey
 from armspan.report import figures, page, tables
+from armspan.report.events import idea_figure
 from armspan.simulation import Result
 from armspan.simulation.growth import RULE
 
@@ -23,6 +24,8 @@ def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
         elif isinstance(outcome, DialResult):
             levels = zip(outcome.levels, outcome.results, strict=True)
             found |= {f"dial-{level:g}": result for level, result in levels}
+        elif isinstance(outcome, Idea):
+            found |= {f"idea {words}": result for words, result in zip(outcome.words, outcome.results, strict=True)}
     return found
 
 
@@ -50,6 +53,9 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
             "most_diverse": vars(outcome.most_diverse),
             "typical": vars(outcome.typical),
         }
+    if isinstance(outcome, Idea):
+        rows = [result.summary()[0].as_dict() for result in outcome.results]
+        return dict(zip(outcome.words, rows, strict=True))
     return {
         "levels": list(outcome.levels),
         "lambda_0": list(outcome.lambda_0),
@@ -102,7 +108,22 @@ def _section(key: str, outcome: Outcome, folder: Path) -> list[str]:
         return _panel_section(key, outcome, folder)
     if isinstance(outcome, Survey):
         return _survey_section(outcome, folder)
+    if isinstance(outcome, Idea):
+        return _idea_section(outcome, folder)
     return _dial_section(outcome, folder)
+
+
+def _idea_section(idea: Idea, folder: Path) -> list[str]:
+    figure = idea_figure(idea)
+    figures.save(figure, folder, "figure-idea")
+    text = (
+        "Our own figure. The rewards are the same in all three problems; only the directions of the features differ in "
+        "which an arm is best (top). Where they span well, playing well teaches every direction: what is known in the "
+        "weakest one grows in proportion to t (middle), and regret stops (bottom). Where they do not, that knowledge "
+        "must be bought by pulls that cost regret."
+    )
+    caption = "Top: features of the contexts in which each arm is best. Middle: λ_min(V) of each arm. Bottom: regret."
+    return [page.heading("The idea in three problems"), page.paragraph(text), page.picture(figure, caption)]
 
 
 def _panel_section(key: str, outcome: PanelResult, folder: Path) -> list[str]:

@@ -1,0 +1,73 @@
+"""armspan explain-run: why regret came out as it did, split by the events of the paper's proof."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from armspan._json import as_json
+from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.environments.table import TableEnvironment
+from armspan.errors import NotApplicable
+from armspan.experiments.spec import load_spec
+from armspan.simulation import simulate
+from armspan.simulation.events import NAMES
+
+EXAMPLE = """\
+example:
+  armspan explain-run examples/offers.toml --out out/why"""
+
+
+def add_parser(commands: Any) -> None:
+    """Describe the command."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "explain-run",
+        help="why regret came out as it did",
+        description="Run an experiment described in a TOML file; split its regret by the events of the paper's proof.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, split, print, write the page."""
+    need_lab()
+    from armspan.report import events as report
+
+    spec = load_spec(args.spec)
+    folder = output_folder(args.out)
+    if not isinstance(spec.env, TableEnvironment):
+        raise NotApplicable(f"explain-run needs a finite set of contexts, and those of {spec.env.name} are not")
+    with Bars() as bars:
+        result = simulate(
+            spec.env,
+            spec.policies,
+            horizon=spec.horizon,
+            runs=spec.runs,
+            seed=spec.seed,
+            events=True,
+            progress=bars(spec.name),
+        )
+    if args.json:
+        print(as_json({name: _numbers(events) for name, events in result.events.items()}))
+    else:
+        for name, events in result.events.items():
+            print(f"{name:<40}{'steps':>12}{'regret':>12}")
+            for words, steps, regret, _ in report.event_table(events)[1]:
+                print(f"  {words:<38}{steps:>12}{regret:>12}")
+    if folder is not None:
+        path = report.write(spec.name, spec.env, result, folder)
+        if not args.json:
+            print(f"Open {path} in a browser.")
+    return 0
+
+
+def _numbers(events: Any) -> dict[str, Any]:
+    steps, regret = events.steps.sum(axis=1).mean(axis=0), events.regret.sum(axis=1).mean(axis=0)
+    return {
+        "steps": dict(zip(NAMES, steps.tolist(), strict=True)),
+        "regret": dict(zip(NAMES, regret.tolist(), strict=True)),
+        "last_suboptimal": events.last_suboptimal.tolist(),
+    }

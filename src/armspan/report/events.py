@@ -1,0 +1,152 @@
+"""Why it happened: the page on one watched experiment, and the figure that shows the idea in three problems."""
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from armspan.diversity import audit, regret_bound
+from armspan.environments.table import TableEnvironment
+from armspan.errors import NotApplicable
+from armspan.experiments.idea import Idea
+from armspan.report import page
+from armspan.report.figures import COLOURS, SETTINGS, STYLES, save
+from armspan.simulation import Result
+from armspan.simulation.events import Events
+
+CAPTION = "Regret by event and frame; λ_min(V) of each arm; the steps after which exploration was over."
+EVENT_WORDS = (
+    "𝒜 a needed context came too rarely",
+    "ℬ an estimate missed its width",
+    "𝒞 after a frame with many misses",
+    "𝒟 widths still above the gap",
+)
+
+
+def write(name: str, env: TableEnvironment, result: Result, folder: Path) -> Path:
+    """The page on a watched experiment; returns its path."""
+    body = [page.paragraph(line) for line in _what_theory_says(env)]
+    for number, (policy, events) in enumerate(result.events.items(), 1):
+        figure = events_figure(env, result, policy)
+        save(figure, folder, f"events-{number}")
+        body += [
+            page.heading(policy),
+            page.picture(figure, CAPTION),
+            page.table(*event_table(events)),
+            page.paragraph(_when(events, result.horizon)),
+        ]
+    lead = f"{result.runs.size} runs of {result.horizon:,} steps, split as the paper's proof splits them."
+    path = folder / "events.html"
+    path.write_text(page.page(f"Why it happened: {name}", lead, body), encoding="utf-8")
+    return path
+
+
+def event_table(events: Events) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: steps and regret of each event, mean over the runs."""
+    steps, regret = events.steps.sum(axis=1).mean(axis=0), events.regret.sum(axis=1).mean(axis=0)
+    rows = [
+        [words, f"{steps[i]:,.1f}", f"{regret[i]:,.1f}", f"{regret[i] / max(regret.sum(), 1e-300):.1%}"]
+        for i, words in enumerate(EVENT_WORDS)
+    ]
+    return ["event", "steps", "regret", "share of the regret"], rows
+
+
+def events_figure(env: TableEnvironment, result: Result, policy: str) -> Figure:
+    """Three pictures of one policy: regret by event and frame, λ_min(V) growth, when exploration ended."""
+    events = result.events[policy]
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(11, 3.6), layout="constrained")
+        left, middle, right = figure.subplots(1, 3)
+        frames, bottom = np.arange(events.regret.shape[1]), np.zeros(events.regret.shape[1])
+        for i in range(4):
+            height = events.regret[:, :, i].mean(axis=0)
+            colour = COLOURS[(5, 2, 4, 0)[i]]
+            left.bar(frames, height, bottom=bottom, color=colour, label="ABCD"[i], width=0.9)
+            bottom += height
+        left.set(xlabel="frame k (steps 2^k to 2^(k+1) - 1)", ylabel="mean pseudo-regret", title="regret by event")
+        left.legend(title="event")
+        eigenvalue_axes(middle, result, events)
+        ends = np.sort(events.last_suboptimal)
+        right.step(np.maximum(ends, 1), np.arange(1, ends.size + 1) / ends.size, where="post", color=COLOURS[0])
+        right.set(xscale="log", xlim=(1, result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
+        right.set(ylabel="share of runs", title="last pull of a suboptimal arm")
+        figure.suptitle(f"{policy} in {env.name}, {result.runs.size} runs")
+    return figure
+
+
+def eigenvalue_axes(axes: Axes, result: Result, events: Events) -> None:
+    """λ_min(V_t(a)) of each arm against t, mean over the runs, both on log scales."""
+    for a in range(events.eigenvalues.shape[2]):
+        values = events.eigenvalues[:, :, a].mean(axis=0)
+        look = a % len(COLOURS)
+        axes.plot(result.checkpoints, values, color=COLOURS[look], linestyle=STYLES[look], label=f"arm {a}")
+    axes.set(xscale="log", yscale="log", xlabel="step t (log scale)", ylabel="λ_min(V) (log scale)")
+    axes.set_title("knowledge of the weakest direction")
+    axes.legend()
+
+
+def idea_figure(idea: Idea) -> Figure:
+    """One column a problem: the features in which each arm is best, λ_min growth, regret with its verdict."""
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(11, 9.5), layout="constrained")
+        grid = figure.subplots(3, 3, squeeze=False)
+        top = max(result.curves("LinUCB-d")[:, -1].mean() for result in idea.results) * 1.35
+        for column, (words, env, result) in enumerate(zip(idea.words, idea.envs, idea.results, strict=True)):
+            _geometry(grid[0][column], env, f"{words}\nλ₀ = {env.lambda_0():.3g}")
+            eigenvalue_axes(grid[1][column], result, result.events["LinUCB-d"])
+            grid[1][column].set_ylim(0.5, None)
+            _regret(grid[2][column], result, top)
+        figure.supxlabel(f"LinUCB-d, {idea.results[0].runs.size} runs; bottom row: mean, shaded ± 2 sd")
+        for row in grid[1:]:
+            limits = max(axes.get_ylim()[1] for axes in row)
+            for axes in row:
+                axes.set_ylim(top=limits)
+    return figure
+
+
+def _geometry(axes: Axes, env: TableEnvironment, title: str) -> None:
+    """Features of the contexts in which each arm is best, as arrows, and the space that they span, shaded."""
+    for a in range(env.n_arms):
+        X, colour = env.optimal_features(a), COLOURS[a]
+        axes.fill(*zip((0, 0), X[0], X[0] + X[1], X[1], strict=True), color=colour, alpha=0.15)
+        for i, x in enumerate(X):
+            arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 2}
+            axes.annotate("", xy=(x[0], x[1]), xytext=(0, 0), arrowprops=arrow)
+            axes.plot(*x, "o", color=colour, markersize=4, label=f"arm {a} is best" if i == 0 else None)
+    axes.set(xlim=(-0.6, 1.7), ylim=(-0.7, 1.6), aspect="equal", xlabel="feature 0", ylabel="feature 1", title=title)
+    axes.legend(loc="lower left")
+
+
+def _regret(axes: Axes, result: Result, top: float) -> None:
+    mean, sd = result.mean()[0], result.sd()[0]
+    axes.plot(result.checkpoints, mean, color=COLOURS[0], linewidth=2)
+    axes.fill_between(result.checkpoints, mean - 2 * sd, mean + 2 * sd, color=COLOURS[0], alpha=0.15, linewidth=0)
+    axes.set(
+        xscale="log", xlim=(10, result.horizon), ylim=(0, top), xlabel="step T (log scale)", ylabel="pseudo-regret"
+    )
+    axes.set_title(f"regret: {result.growth('LinUCB-d').verdict}")
+
+
+def _when(events: Events, horizon: int) -> str:
+    last = events.last_suboptimal
+    low, middle, high = (int(value) for value in np.quantile(last, [0.05, 0.5, 0.95], method="nearest"))
+    over = (
+        f"In half of the runs no suboptimal arm was pulled after step {middle:,} (5 % and 95 %: {low:,} and {high:,})."
+    )
+    return over if middle < 0.9 * horizon else f"Exploration was not over: {over}"
+
+
+def _what_theory_says(env: TableEnvironment) -> list[str]:
+    report = audit(env)
+    lines = [f"{verdict.question} {verdict.answer.capitalize()}. {verdict.reason}" for verdict in report.verdicts]
+    try:
+        bound = regret_bound(env)
+        constant, end = f"{bound.total:,.0f}", f"{bound.last_exploration:,.0f}"
+        lines.append(
+            f"The theorem's own constant is {constant}, with exploration over by step {end}; measured is far less."
+        )
+    except NotApplicable as refusal:
+        lines.append(f"No bound: {refusal}")
+    return lines
