@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armspan.errors import InvalidParameter
-from armspan.experiments import FIGURES, DialResult, PanelResult, Settings, Survey, reproduce
+from armspan.experiments import ALL, DialResult, PanelResult, Settings, Survey, reproduce
 from armspan.experiments.claims import keeps_growing, lower_regret, same_curves, stays_constant
 from armspan.simulation import Result
 
@@ -55,7 +55,7 @@ def test_claims() -> None:
 
 
 def test_every_figure_runs_through() -> None:
-    outcomes = dict(reproduce(FIGURES, SMALL, silent))
+    outcomes = dict(reproduce(ALL, SMALL, silent))
     assert list(outcomes) == ["1a", "1b", "survey", "1c", "1c-typical", "dial", "idea"]
     for key in ("1a", "1b", "1c", "1c-typical"):
         outcome = outcomes[key]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from armspan.environments import paper_1a
-from armspan.experiments import FIGURES, PanelResult, Settings, reproduce
+from armspan.experiments import ALL, PanelResult, Settings, reproduce
 from armspan.experiments.spec import Spec
 from armspan.policies import Greedy, LinUCB, LinUCBd
 from armspan.report import experiment, figures, paper
@@ -23,7 +23,7 @@ SETTINGS = Settings(runs=5, horizon=300, draws=6)
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("report")
-    outcomes = dict(reproduce(FIGURES, SETTINGS, lambda stage: lambda done, total: None))
+    outcomes = dict(reproduce(ALL, SETTINGS, lambda stage: lambda done, total: None))
     for key, outcome in outcomes.items():
         paper.keep(key, outcome, folder)
     paper.write(outcomes, SETTINGS, folder)

@@ -7,7 +7,19 @@ from typing import Any
 from armspan._json import as_json
 from armspan.cli.common import Bars, add_common, need_lab, output_folder
 from armspan.errors import Interrupted, InvalidParameter
-from armspan.experiments import FIGURES, DialResult, Idea, Outcome, PanelResult, Settings, Survey, reproduce
+from armspan.experiments import (
+    ALL,
+    FIGURES,
+    DialResult,
+    Idea,
+    Outcome,
+    PanelResult,
+    Predictions,
+    Settings,
+    Survey,
+    reproduce,
+)
+from armspan.experiments.predictions import confusion, within_factor
 
 EXAMPLE = """\
 example:
@@ -24,7 +36,9 @@ def add_parser(commands: Any) -> None:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("figure", nargs="?", default="all", help="1a, 1b, 1c, dial, idea or all (default)")
+    parser.add_argument(
+        "figure", nargs="?", default="all", help="1a, 1b, 1c, dial, idea, predictions, or all (default: the first five)"
+    )
     size = Settings()
     parser.add_argument("--runs", type=int, default=size.runs, help=f"runs of each simulation (default {size.runs})")
     parser.add_argument("--horizon", type=int, default=size.horizon, help=f"steps of a run (default {size.horizon})")
@@ -42,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.figure not in ("all", *FIGURES):
         raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
-    figures = FIGURES if args.figure == "all" else (args.figure,)
+    figures = ALL if args.figure == "all" else (args.figure,)
     settings = Settings(args.runs, args.horizon, args.seed, args.engine, args.draws)
     folder = output_folder(args.out)
     outcomes: dict[str, Outcome] = {}
@@ -92,6 +106,13 @@ def _text(outcome: Outcome) -> str:
             for share in outcome.shares()
         ]
         return "\n".join([f"Figure 1c: {outcome.n_draws:,} random draws of θ", *lines])
+    if isinstance(outcome, Predictions):
+        regret, last = within_factor(outcome.entries)
+        lines = [f"  predicted {words}: {row}" for words, row in confusion(outcome.entries).items()]
+        met = (
+            f"  forecast within a factor 3: regret {regret:.0%}, end of exploration {last:.0%} of the diverse problems"
+        )
+        return "\n".join([f"{len(outcome.entries)} random problems, said before and seen after", *lines, met])
     if isinstance(outcome, Idea):
         lines = []
         for words, env, result in zip(outcome.words, outcome.envs, outcome.results, strict=True):

@@ -2,10 +2,21 @@
 
 from armspan.experiments.claims import Finding
 from armspan.experiments.idea import Idea
-from armspan.experiments.paper import FIGURES, DialResult, Outcome, Panel, PanelResult, Settings, reproduce
+from armspan.experiments.paper import (
+    ALL,
+    FIGURES,
+    DialResult,
+    Outcome,
+    Panel,
+    PanelResult,
+    Predictions,
+    Settings,
+    reproduce,
+)
 from armspan.experiments.survey import Survey
 
 __all__ = [
+    "ALL",
     "FIGURES",
     "DialResult",
     "Finding",
@@ -13,6 +24,7 @@ __all__ = [
     "Outcome",
     "Panel",
     "PanelResult",
+    "Predictions",
     "Settings",
     "Survey",
     "reproduce",

@@ -17,12 +17,15 @@ from armspan.experiments.claims import (
     stays_constant,
 )
 from armspan.experiments.idea import Idea, run_idea
+from armspan.experiments.predictions import Prediction, run_predictions
 from armspan.experiments.survey import CONTEXTS, Survey, survey_1c
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import Result, simulate
 from armspan.simulation.runner import check_sizes
 
-FIGURES = ("1a", "1b", "1c", "dial", "idea")
+FIGURES = ("1a", "1b", "1c", "dial", "idea", "predictions")
+ALL = FIGURES[:-1]
+"""What `reproduce all` runs; the predictions take as long again."""
 DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
 
 
@@ -75,13 +78,20 @@ class DialResult:
     results: tuple[Result, ...]
 
 
+@dataclass(frozen=True)
+class Predictions:
+    """Random problems with what was predicted and what came out."""
+
+    entries: tuple[Prediction, ...]
+
+
 class Watch(Protocol):
     """Told which stage begins; returns the progress callback for it."""
 
     def __call__(self, stage: str) -> Progress: ...
 
 
-Outcome = PanelResult | Survey | DialResult | Idea
+Outcome = PanelResult | Survey | DialResult | Idea | Predictions
 
 
 def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
@@ -98,9 +108,12 @@ def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Ite
         elif figure == "dial":
             yield "dial", _run_dial(settings, watch("diversity dial"))
             continue
-        elif figure == "idea":
+        elif figure in ("idea", "predictions"):
             size = {"runs": settings.runs, "horizon": settings.horizon, "seed": settings.seed}
-            yield "idea", run_idea(**size, progress=watch("the idea in three problems"))
+            if figure == "idea":
+                yield "idea", run_idea(**size, progress=watch("the idea in three problems"))
+            else:
+                yield "predictions", Predictions(run_predictions(**size, progress=watch("predictions")))
             continue
         else:
             panels = [_PANELS[figure]()]

@@ -8,9 +8,11 @@ import numpy as np
 
 import armspan
 from armspan._json import as_json
-from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Settings, Survey
+from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Settings, Survey
+from armspan.experiments.predictions import confusion, within_factor
 from armspan.report import figures, page, tables
 from armspan.report.events import idea_figure
+from armspan.report.predictions import confusion_table, predictions_figure
 from armspan.simulation import Result
 from armspan.simulation.growth import RULE
 
@@ -53,6 +55,11 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
             "most_diverse": vars(outcome.most_diverse),
             "typical": vars(outcome.typical),
         }
+    if isinstance(outcome, Predictions):
+        regret, last = within_factor(outcome.entries)
+        shares = {"regret_within_factor_3": regret, "last_exploration_within_factor_3": last}
+        problems = [vars(entry) | {"forecast": vars(entry.forecast)} for entry in outcome.entries]
+        return {"confusion": confusion(outcome.entries), **shares, "problems": problems}
     if isinstance(outcome, Idea):
         rows = [result.summary()[0].as_dict() for result in outcome.results]
         return dict(zip(outcome.words, rows, strict=True))
@@ -110,7 +117,32 @@ def _section(key: str, outcome: Outcome, folder: Path) -> list[str]:
         return _survey_section(outcome, folder)
     if isinstance(outcome, Idea):
         return _idea_section(outcome, folder)
+    if isinstance(outcome, Predictions):
+        return _predictions_section(outcome, folder)
     return _dial_section(outcome, folder)
+
+
+def _predictions_section(outcome: Predictions, folder: Path) -> list[str]:
+    figure = predictions_figure(outcome.entries)
+    figures.save(figure, folder, "figure-predictions")
+    regret, last = within_factor(outcome.entries)
+    text = (
+        f"{len(outcome.entries)} random problems, half of them diverse. Before each run the audit said whether theory "
+        "promises constant regret, and a quiet run (no noise, the same α_t) forecast the plateau. After it: the verdict on "
+        "the curves."
+    )
+    met = (
+        f"Of the diverse problems, {regret:.0%} ended within a factor 3 of the forecast regret, and {last:.0%} stopped "
+        "exploring within a factor 3 of the forecast step."
+    )
+    caption = "Forecast against measured, one point a diverse problem."
+    return [
+        page.heading("Said before, seen after"),
+        page.paragraph(text),
+        page.table(*confusion_table(outcome.entries)),
+        page.paragraph(met),
+        page.picture(figure, caption),
+    ]
 
 
 def _idea_section(idea: Idea, folder: Path) -> list[str]:
