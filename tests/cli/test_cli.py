@@ -174,7 +174,7 @@ def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "𝒟 widths still above the gap" in out
     page = (tmp_path / "why" / "events.html").read_text(encoding="utf-8")
     assert "Does theory promise constant regret? Yes." in page
-    assert page.count("<figure>") == 2
+    assert page.count("<figure>") == 3
     assert main(["explain-run", str(spec), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert set(content) == {"LinUCB-d", "greedy"}

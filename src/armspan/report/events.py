@@ -1,5 +1,6 @@
 """Why it happened: the page on one watched experiment, and the figure that shows the idea in three problems."""
 
+import contextlib
 from pathlib import Path
 
 import matplotlib
@@ -7,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from armspan.diversity import audit, regret_bound
+from armspan import theory
+from armspan.diversity import audit, problem_numbers, regret_bound
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
 from armspan.experiments.idea import Idea
@@ -37,6 +39,10 @@ def write(name: str, env: TableEnvironment, result: Result, folder: Path) -> Pat
             page.table(*event_table(events)),
             page.paragraph(_when(events, result.horizon)),
         ]
+    bounds = bounds_figure(env, result)
+    save(bounds, folder, "bounds")
+    caption = "Mean pseudo-regret of each watched policy, and what theory says, on log scales."
+    body += [page.heading("Beside the bounds"), page.picture(bounds, caption)]
     lead = f"{result.runs.size} runs of {result.horizon:,} steps, split as the paper's proof splits them."
     path = folder / "events.html"
     path.write_text(page.page(f"Why it happened: {name}", lead, body), encoding="utf-8")
@@ -73,6 +79,30 @@ def events_figure(env: TableEnvironment, result: Result, policy: str) -> Figure:
         right.set(xscale="log", xlim=(1, result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
         right.set(ylabel="share of runs", title="last pull of a suboptimal arm")
         figure.suptitle(f"{policy} in {env.name}, {result.runs.size} runs")
+    return figure
+
+
+def bounds_figure(env: TableEnvironment, result: Result) -> Figure:
+    """Measured regret, the theorem's constant where it applies, and the classical bounds, on one pair of log scales."""
+    t, problem = result.checkpoints[result.checkpoints >= 2], problem_numbers(env)
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+        axes = figure.subplots()
+        for look, policy in enumerate(result.events):
+            mean = result.curves(policy).mean(axis=0)[result.checkpoints >= 2]
+            axes.plot(
+                t, mean, color=COLOURS[look % 6], linestyle=STYLES[look % 6], linewidth=2, label=f"{policy}, measured"
+            )
+        shapes = {"LinUCB, O(d√T) with constants": theory.linucb_bound(t, problem)}
+        shapes["SupLinUCB, shape √(dT log³)"] = theory.suplinucb_shape(t, problem)
+        if problem.gap > 0:
+            shapes["a dominated arm, shape log T/Δ"] = theory.dominated_arm_shape(t, problem)
+        for words, values in shapes.items():
+            axes.plot(t, values, color="0.5", linewidth=1, linestyle=STYLES[1 + len(axes.lines) % 4], label=words)
+        with contextlib.suppress(NotApplicable):
+            axes.axhline(regret_bound(env).total, color="black", linewidth=1, label="the paper's constant")
+        axes.set(xscale="log", yscale="log", xlabel="step T (log scale)", ylabel="pseudo-regret (log scale)")
+        axes.legend(fontsize=8)
     return figure
 
 

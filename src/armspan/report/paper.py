@@ -128,8 +128,8 @@ def _predictions_section(outcome: Predictions, folder: Path) -> list[str]:
     regret, last = within_factor(outcome.entries)
     text = (
         f"{len(outcome.entries)} random problems, half of them diverse. Before each run the audit said whether theory "
-        "promises constant regret, and a quiet run (no noise, the same α_t) forecast the plateau. After it: the verdict on "
-        "the curves."
+        "promises constant regret, and a quiet run (no noise, the same α_t) forecast the plateau. After it: the "
+        "verdict on the curves."
     )
     met = (
         f"Of the diverse problems, {regret:.0%} ended within a factor 3 of the forecast regret, and {last:.0%} stopped "
