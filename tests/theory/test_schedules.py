@@ -1,5 +1,7 @@
 """α_t: the paper's schedule against the oracle, and every form in which a user may give one."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,7 @@ def test_constants_arrays_and_functions_are_schedules() -> None:
     np.testing.assert_array_equal(as_schedule(values.tolist())(T[10:20]), values[10:20])
     np.testing.assert_array_equal(as_schedule(lambda t: 1 / t)(T), 1 / T)
     np.testing.assert_array_equal(as_schedule(lambda t: 7)(T), np.full(199, 7.0))
+    np.testing.assert_allclose(as_schedule(lambda t: math.log(t) if t > 1 else 0.0)(T), np.log(T))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 from armspan import theory
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity.basis import best_basis
+from armspan.diversity.intervals import wilson
 
 SHRINK = (1.0, 0.75, 0.5, 0.3)
 """λ₀ that are tried, as shares of the largest."""
@@ -67,7 +68,7 @@ def meta_contexts(
     _, lambda_0, bases = best
     radius = _radius(lambda_0, problem.n_features)
     hits = min(int(counts(X, basis, radius).min()) for X, basis in zip(second, bases, strict=True))
-    low, high = _wilson(hits, n_contexts // 2)
+    low, high = wilson(hits, n_contexts // 2)
     return MetaContexts(np.array(bases), lambda_0, radius, hits / (n_contexts // 2), low, high)
 
 
@@ -107,10 +108,3 @@ def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float,
             return basis
         basis, fullness = best, best_fullness
     return basis
-
-
-def _wilson(hits: int, n: int) -> tuple[float, float]:
-    """95 % interval of a probability."""
-    z, share = 1.96, hits / n
-    centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, float(centre - half) / (1 + z * z / n)), float(centre + half) / (1 + z * z / n)

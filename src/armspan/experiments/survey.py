@@ -1,12 +1,12 @@
 """How diverse is a random draw of θ as in Figure 1c? The paper's own draw is not given, so many are looked at."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from armspan._typing import FloatArray, Progress
+from armspan.diversity.intervals import wilson
 from armspan.environments import paper_1c
 from armspan.simulation.runner import available_cores
 
@@ -56,7 +56,9 @@ class Survey:
 
     def shares(self) -> list[Share]:
         """How many draws are diverse to a useful degree."""
-        return [_wilson(threshold, int((self.rarest >= threshold).sum()), self.n_draws) for threshold in THRESHOLDS]
+        hits = [int((self.rarest >= threshold).sum()) for threshold in THRESHOLDS]
+        entries = zip(THRESHOLDS, hits, strict=True)
+        return [Share(threshold, count / self.n_draws, *wilson(count, self.n_draws)) for threshold, count in entries]
 
     def _draw(self, seed: int) -> Draw:
         return Draw(seed, float(self.rarest[seed]))
@@ -81,10 +83,3 @@ def _rarest(seed: int) -> float:
     _, means = paper_1c(seed).sample(CONTEXTS)
     wins = np.bincount(np.argmax(means, axis=1), minlength=means.shape[1])
     return float(wins.min() / CONTEXTS)
-
-
-def _wilson(threshold: float, hits: int, n: int) -> Share:
-    z, p = 1.96, hits / n
-    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    return Share(threshold, p, max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale))

@@ -40,7 +40,7 @@ def freeze(alpha: Alpha | None) -> Alpha | None:
 def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
     """Any accepted form of α as a function of step numbers, which checks what it returns."""
     if callable(alpha):
-        return lambda t: _checked(name, alpha(t), t)
+        return lambda t: _checked(name, _evaluated(alpha, t), t)
     if isinstance(alpha, str | float | int) or np.isscalar(alpha):
         constant = _validate.real(name, alpha, at_least=0)
         return lambda t: np.full(t.size, constant)
@@ -52,6 +52,14 @@ def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
         return _checked(name, values[t[0] - 1 : t[-1]], t)
 
     return look_up
+
+
+def _evaluated(alpha: Callable[[Any], Any], t: IntArray) -> Any:
+    """A function of step numbers at all of t; one that takes single numbers alone (math.log does), one by one."""
+    try:
+        return alpha(t)
+    except (TypeError, ValueError):
+        return [alpha(step) for step in t.tolist()]
 
 
 def _checked(name: str, values: Any, t: IntArray) -> FloatArray:
