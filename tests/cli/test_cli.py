@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import armspan
@@ -198,3 +200,36 @@ def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["bound"] is None
     assert main(["bound", str(spec)]) == 0
     assert "No bound: no theorem applies" in capsys.readouterr().out
+
+
+def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    X, chosen = rng.normal(size=(400, 2)), rng.integers(2, size=400)
+    theta = np.array([[1.0, 0.5], [-0.5, 1.0]])
+    rewards = np.einsum("nd,nd->n", X, theta[chosen]) + 0.1 * rng.normal(size=400)
+    table = pd.DataFrame({"age": X[:, 0], "visits": X[:, 1], "offer": np.array(["b", "a"])[chosen], "paid": rewards})
+    table.loc[3, "age"], table.loc[10, "paid"] = np.nan, np.inf
+    path = tmp_path / "log.csv"
+    table.to_csv(path, index=False)
+    command = ["audit", str(path), "--arm", "offer", "--reward", "paid"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "2 of 400 rows have missing or non-finite values and are left out: rows 4, 11" in out
+    assert "arms: 0 = a, 1 = b" in out
+    assert main([*command, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["rows_left_out"] == [4, 11]
+    best = np.argmax(X @ theta[::-1].T, axis=1)  # a is the second parameter
+    for a, entry in enumerate(content["arms"]):
+        assert entry["probability_interval"][0] <= (best == a).mean() <= entry["probability_interval"][1]
+        assert entry["second_moment_interval"][0] <= entry["second_moment"] <= entry["second_moment_interval"][1]
+    for arguments, sentence in (
+        ([*command[:2], "--arm", "missing"], "must have a column 'missing'"),
+        ([*command, "--features", "age,shoe"], "must have a column 'shoe'"),
+        (["audit", "log.xls"], "FILE must end in .csv or .parquet"),
+        (["audit", str(tmp_path / "no.csv")], "No such file"),
+    ):
+        assert main(arguments) == 2
+        err = capsys.readouterr().err
+        assert sentence in err
+        assert err.count("\n") == 1

@@ -16,7 +16,7 @@ from armspan.environments import (
     paper_1b,
     paper_1c,
 )
-from armspan.errors import NotApplicable
+from armspan.errors import InvalidParameter, NotApplicable
 
 
 def answers(report: DiversityReport) -> list[str]:
@@ -111,3 +111,20 @@ def test_no_meta_contexts_without_diversity() -> None:
     assert (report.p, report.lambda_0) == (0.0, 0.0)
     with pytest.raises(NotApplicable, match=r"no theorem applies to paper 1c, seed 0\. Never best: arm 2, arm 3"):
         armspan.regret_bound(paper_1c(0))
+
+
+def test_seen_contexts_are_audited_like_a_problem() -> None:
+    a = paper_1a()
+    x = np.swapaxes(a.features, 0, 1)
+    report, truth = armspan.audit(contexts=np.repeat(x, 3, axis=0), theta_hat=a.theta), armspan.audit(a)
+    assert report.lambda_0 == pytest.approx(truth.lambda_0)
+    assert [row.probability for row in report.arms] == pytest.approx([0.5, 0.5])
+    shared = armspan.audit(contexts=np.random.default_rng(0).normal(size=(200, 2)), theta_hat=[[1, 0], [0, 1]])
+    assert shared.verdicts[0].answer == "yes"
+    wide = armspan.audit(contexts=np.random.default_rng(0).normal(size=(400, 30)), theta_hat=np.eye(2, 30))
+    assert 0 < wide.lambda_0 < wide.lambda_0_upper
+    for options in ({}, {"contexts": x}, {"theta_hat": a.theta}, {"env": a, "contexts": x, "theta_hat": a.theta}):
+        with pytest.raises(InvalidParameter, match="an environment, or both contexts and theta_hat"):
+            armspan.audit(**options)
+    with pytest.raises(InvalidParameter, match=r"contexts must have shape \(n, 2\), got shape \(5, 3\)"):
+        armspan.audit(contexts=np.ones((5, 3)), theta_hat=a.theta)

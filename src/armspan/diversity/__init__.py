@@ -2,13 +2,15 @@
 
 from armspan.diversity.basis import Basis, best_basis, lambda_0
 from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
+from armspan.diversity.data import ContextData, audit
 from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
-from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict, audit, problem_numbers
+from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict, problem_numbers
 
 __all__ = [
     "ArmDiversity",
     "Basis",
+    "ContextData",
     "DiversityReport",
     "HalfSpace",
     "Verdict",

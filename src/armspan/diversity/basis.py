@@ -14,6 +14,8 @@ from armspan._typing import FloatArray, IntArray
 
 MOST_SUBSETS = 2_000_000
 """The search looks at this many subsets before it settles for an interval."""
+LARGEST_EXCHANGE = 2e9
+"""Where m·d⁴ is above this, rows are not exchanged: a round would take seconds."""
 _CHUNK = 2048
 
 
@@ -41,7 +43,7 @@ def best_basis(X: FloatArray, *, most_subsets: int = MOST_SUBSETS) -> Basis:
     m, d = X.shape
     if m < d or np.linalg.matrix_rank(X) < d:
         return Basis((), 0.0, 0.0)
-    rows = _exchange(X)
+    rows = _exchange(X) if m * d**4 < LARGEST_EXCHANGE else _farthest(X)
     best = float(_smallest(X @ X.T, rows[None])[0])
     rows, best, open_bound = _branch_and_bound(X, rows, best, most_subsets)
     upper = best if open_bound <= best else max(best, min(open_bound, dual_bound(X)))
@@ -125,14 +127,9 @@ def _smallest(gram: FloatArray, subsets: IntArray) -> FloatArray:
 
 
 def _exchange(X: FloatArray) -> IntArray:
-    """A good basis: rows that reach farthest out of the span of those before, exchanged one by one while it helps."""
+    """A good basis: `_farthest`, and then single rows exchanged while it helps."""
     m, d = X.shape
-    gram, rest, rows = X @ X.T, X.copy(), np.empty(0, dtype=np.int64)
-    for _ in range(d):
-        row = int(np.argmax((rest**2).sum(axis=1)))
-        rows = np.append(rows, row)
-        direction = rest[row] / np.linalg.norm(rest[row])
-        rest = rest - np.outer(rest @ direction, direction)
+    gram, rows = X @ X.T, _farthest(X)
     best = _smallest(gram, rows[None])[0]
     while True:
         others = np.setdiff1d(np.arange(m), rows)
@@ -142,3 +139,14 @@ def _exchange(X: FloatArray) -> IntArray:
         if not values.size or values.max() <= best * (1 + 1e-12):
             return rows
         rows, best = trials[int(np.argmax(values))], values.max()
+
+
+def _farthest(X: FloatArray) -> IntArray:
+    """A basis of rows that each reach farthest out of the span of those before."""
+    rest, rows = X.copy(), np.empty(0, dtype=np.int64)
+    for _ in range(X.shape[1]):
+        row = int(np.argmax((rest**2).sum(axis=1)))
+        rows = np.append(rows, row)
+        direction = rest[row] / np.linalg.norm(rest[row])
+        rest = rest - np.outer(rest @ direction, direction)
+    return rows

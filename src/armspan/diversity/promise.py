@@ -1,7 +1,7 @@
 """regret_bound(): what Theorem 1 or 2 promises for an environment, or why it promises nothing."""
 
 from armspan import theory
-from armspan.diversity.report import Audited, audit, problem_numbers
+from armspan.diversity.report import Audited, audit_problem, problem_numbers
 from armspan.errors import NotApplicable
 
 
@@ -12,7 +12,7 @@ def regret_bound(env: Audited) -> theory.Bound:
     uniform. Otherwise Theorem 2, with meta-contexts searched for, and p at the lower end of its 95 % interval.
     Refuses, with the reason, where a hypothesis fails.
     """
-    report = audit(env)
+    report = audit_problem(env)
     promise = report.verdicts[0]
     if promise.answer != "yes":
         raise NotApplicable(f"no theorem applies to {env.name}. {promise.reason}")

@@ -116,8 +116,8 @@ class DiversityReport:
         return "\n".join(lines)
 
 
-def audit(env: Audited, *, rank_tolerance: float = 1e-9) -> DiversityReport:
-    """Measure the diversity of an environment's contexts.
+def audit_problem(env: Audited, *, rank_tolerance: float = 1e-9) -> DiversityReport:
+    """Measure the diversity of a problem's contexts.
 
     rank_tolerance : singular values below this times the largest count as 0 in ranks.
     """
