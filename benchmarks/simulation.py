@@ -99,6 +99,20 @@ def flat_in_t() -> None:
     print(f"\nA step near t = 10^3 takes {early:.1f} ns, near t = 5*10^5 {late:.1f} ns: ratio {late / early:.2f}")
 
 
+def watching() -> None:
+    """Cost of counting the proof's events, beside the plain simulation."""
+    env = paper_1a()
+
+    def run(events: bool) -> None:
+        simulate(env, LinUCBd(), horizon=100_000, runs=RUNS, events=events)
+
+    run(True)
+    steps = 100_000 * RUNS
+    times = best_side_by_side({"plain": (lambda: run(False), steps), "events": (lambda: run(True), steps)})
+    ratio = times["events"] / times["plain"]
+    print(f"\nCounting events: {times['events']:.1f} ns a step against {times['plain']:.1f}: {ratio:.1f}x (goal <= 3x)")
+
+
 def growth_with_size() -> None:
     """Cost of a step against the number of arms and features: continuous contexts, one core."""
 
@@ -140,5 +154,6 @@ def main() -> None:
     """All of it."""
     beside_numpy()
     flat_in_t()
+    watching()
     growth_with_size()
     start_up()
