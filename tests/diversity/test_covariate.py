@@ -44,6 +44,18 @@ def test_an_empty_half_space_is_found() -> None:
     assert (found.eigenvalue, found.certain) == (0.0, True)
 
 
+def test_of_many_features_all_count_in_the_end() -> None:
+    """The first rows lie in one half-space; the others, which the search does not compare by, fill the rest."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.random((50, 2)), rng.normal(size=(500, 2))])
+    weights = np.full(550, 1 / 550)
+    found = least_diverse_half_space(X, weights, most=50)
+    assert found.eigenvalue == pytest.approx(moment(X, weights, found.direction))
+    assert found.eigenvalue > 0
+    assert not found.certain
+    assert least_diverse_half_space(X, weights).certain
+
+
 def test_one_dimension() -> None:
     weights = np.array([0.5, 0.5])
     assert least_diverse_half_space(np.array([[1.0], [-2.0]]), weights).eigenvalue == 0.5

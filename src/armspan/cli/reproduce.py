@@ -44,7 +44,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--horizon", type=int, default=size.horizon, help=f"steps of a run (default {size.horizon})")
     parser.add_argument("--seed", type=int, default=size.seed, help=f"random seed (default {size.seed})")
     parser.add_argument("--draws", type=int, default=size.draws, help=f"draws of θ for 1c (default {size.draws})")
-    parser.add_argument("--engine", default=size.engine, help="auto (default), cpu or python")
+    parser.add_argument(
+        "--engine", default=size.engine, help="auto (default), cpu or python; idea and predictions are always compiled"
+    )
     add_common(parser)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""How diverse contexts are: bases of the features in which an arm is best, λ₀, conditional second moments."""
+"""How diverse contexts are: the audit, λ₀ and bases, covariate diversity, meta-contexts, what the theorems promise."""
 
 from armspan.diversity.basis import Basis, best_basis, lambda_0
 from armspan.diversity.covariate import HalfSpace, least_diverse_half_space

@@ -25,12 +25,18 @@ class HalfSpace:
     certain: bool
 
 
-def least_diverse_half_space(X: FloatArray, weights: FloatArray) -> HalfSpace:
+def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 5_000) -> HalfSpace:
     """The worst half-space for features X (m, d) with probabilities weights (m,).
+
+    most : rows by which half-spaces are compared, where there are more; the one chosen is measured by all of them.
 
     The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are
     looked at. In more, many directions are tried and improved by single steps into neighbouring cells.
     """
+    if len(X) > most:
+        u = least_diverse_half_space(X[:most], weights[:most], most=most).direction
+        value = _eigenvalue(X, weights, u)
+        return HalfSpace(u, value, value == 0.0)
     d = X.shape[1]
     if d == 1:
         directions = np.array([[1.0], [-1.0]])

@@ -15,8 +15,6 @@ from armspan.diversity.moments import leads, weighted_moment
 
 SAMPLES = 200_000
 """Contexts that are drawn where there is no finite table of them."""
-HALF_SPACE_SAMPLE = 5_000
-"""Of those, this many enter the search for the least diverse half-space."""
 
 
 class Audited(Protocol):
@@ -136,8 +134,7 @@ def audit_problem(env: Audited, *, rank_tolerance: float = 1e-9) -> DiversityRep
         lambda_0, upper = (0.0, 0.0) if meta is None else (meta.lambda_0, np.inf)
         p = 0.0 if meta is None else meta.p
         p_interval = (0.0, 0.0) if meta is None else (meta.p_low, meta.p_high)
-    few = slice(HALF_SPACE_SAMPLE)
-    half_spaces = [least_diverse_half_space(x[few, a], weights[few]) for a in range(env.n_arms)]
+    half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(env.n_arms)]
     singular = np.linalg.svd(x[np.arange(len(x)), best], compute_uv=False)
     report = DiversityReport(
         environment=env.name,
