@@ -27,7 +27,8 @@ def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
             levels = zip(outcome.levels, outcome.results, strict=True)
             found |= {f"dial-{level:g}": result for level, result in levels}
         elif isinstance(outcome, Idea):
-            found |= {f"idea {words}": result for words, result in zip(outcome.words, outcome.results, strict=True)}
+            problems = zip(outcome.words, outcome.results, strict=True)
+            found |= {f"idea-{words.replace(' ', '-')}": result for words, result in problems}
     return found
 
 
