@@ -12,8 +12,11 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples_run_and_print_what_the_page_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_examples_run_and_print_what_the_page_says(
+    page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One block after the other, as a reader would; a plain block right after one is what it prints."""
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     blocks = r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?"
     for code, printed in re.findall(blocks, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):

@@ -215,17 +215,31 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(command) == 0
     out = capsys.readouterr().out
     assert "2 of 400 rows have missing or non-finite values and are left out: rows 4, 11" in out
-    assert "arms: 0 = a, 1 = b" in out
-    assert main([*command, "--json"]) == 0
+    assert "where arm a is best" in out
+    assert "feature visits" in out
+    table.to_parquet(tmp_path / "log.parquet")
+    folder = tmp_path / "out"
+    parquet = ["audit", str(tmp_path / "log.parquet"), *command[2:], "--out", str(folder)]
+    assert main([*parquet, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
+    assert json.loads((folder / "audit.json").read_text()) == content
+    page = (folder / "audit.html").read_text()
+    assert "2 of 400 rows" in page
+    assert "data:image/svg+xml" in page
+    assert (folder / "diversity.png").stat().st_size > 10_000
     assert content["rows_left_out"] == [4, 11]
     best = np.argmax(X @ theta[::-1].T, axis=1)  # a is the second parameter
     for a, entry in enumerate(content["arms"]):
         assert entry["probability_interval"][0] <= (best == a).mean() <= entry["probability_interval"][1]
         assert entry["second_moment_interval"][0] <= entry["second_moment"] <= entry["second_moment_interval"][1]
+    (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])
+    (tmp_path / "two.csv").write_text("arm,reward\n1,2\n2,3\n")
     for arguments, sentence in (
         ([*command[:2], "--arm", "missing"], "must have a column 'missing'"),
         ([*command, "--features", "age,shoe"], "must have a column 'shoe'"),
+        ([*command, "--features", "age", "--resamples", "0"], "resamples must be"),
+        (["audit", str(tmp_path / "torn.parquet")], "cannot read"),
+        (["audit", str(tmp_path / "two.csv")], "must have columns with features beside 'arm' and 'reward'"),
         (["audit", "log.xls"], "FILE must end in .csv or .parquet"),
         (["audit", str(tmp_path / "no.csv")], "No such file"),
     ):

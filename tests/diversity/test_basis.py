@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan.diversity import best_basis, smallest_eigenvalues
-from armspan.diversity.basis import dual_bound
+from armspan.diversity.basis import dual_bound, exchange
 from armspan.environments import FiniteContexts
 from tests import naive
 from tests.strategies import Array, tables
@@ -75,3 +75,13 @@ def test_a_search_that_is_too_long_ends_with_an_interval_that_holds() -> None:
     wide = best_basis(np.random.default_rng(5).normal(size=(120, 12)), most_subsets=20_000)
     assert not wide.exact
     assert 0 < wide.eigenvalue < wide.upper
+
+
+def test_exchanges_end_where_no_single_one_helps() -> None:
+    X = np.random.default_rng(6).normal(size=(30, 6))
+    rows = exchange(X)
+    value = np.linalg.svd(X[rows], compute_uv=False)[-1]
+    for out, new in itertools.product(range(6), np.setdiff1d(np.arange(30), rows)):
+        trial = rows.copy()
+        trial[out] = new
+        assert np.linalg.svd(X[trial], compute_uv=False)[-1] <= value * (1 + 1e-9)

@@ -5,8 +5,8 @@ import pytest
 
 import armspan
 from armspan.diversity import DiversityReport
+from armspan.diversity.measure import problem_numbers
 from armspan.diversity.meta import counts, meta_contexts
-from armspan.diversity.report import problem_numbers
 from armspan.environments import (
     BoxContexts,
     FiniteContexts,
@@ -123,8 +123,47 @@ def test_seen_contexts_are_audited_like_a_problem() -> None:
     assert shared.verdicts[0].answer == "yes"
     wide = armspan.audit(contexts=np.random.default_rng(0).normal(size=(400, 30)), theta_hat=np.eye(2, 30))
     assert 0 < wide.lambda_0 < wide.lambda_0_upper
+    named = armspan.audit(a, arm_names=["tea", "coffee"], feature_names=["age", "sex"])
+    assert [row.name for row in named.arms] == ["tea", "coffee"]
+    assert "where arm tea is best, it varies least along feature sex" in str(named)
+    with pytest.raises(InvalidParameter, match="arm_names must have 2 entries, got 1"):
+        armspan.audit(a, arm_names=["tea"])
     for options in ({}, {"contexts": x}, {"theta_hat": a.theta}, {"env": a, "contexts": x, "theta_hat": a.theta}):
         with pytest.raises(InvalidParameter, match="an environment, or both contexts and theta_hat"):
             armspan.audit(**options)
     with pytest.raises(InvalidParameter, match=r"contexts must have shape \(n, 2\), got shape \(5, 3\)"):
         armspan.audit(contexts=np.ones((5, 3)), theta_hat=a.theta)
+
+
+def test_features_that_never_vary_are_named_one_by_one() -> None:
+    """Two features are always 0: the weakest direction is one of them, not some mixture."""
+    X = np.random.default_rng(1).normal(size=(100, 4)) * [1, 0, 1, 0]
+    report = armspan.audit(contexts=X, theta_hat=[[1, 0, 0, 0], [0, 0, 1, 0]], feature_names=["a", "b", "c", "d"])
+    assert [row.rank for row in report.arms] == [2, 2]
+    assert report.arms[0].words == "arm 0 is never best in contexts that vary along feature b, and 1 more direction"
+    rough = armspan.audit(contexts=X + np.array([0, 1e-7, 0, 1e-7]), theta_hat=np.eye(2, 4), rank_tolerance=1e-3)
+    assert rough.optimal_rank == 2
+
+
+def test_a_log_is_audited_by_fitted_parameters() -> None:
+    rng = np.random.default_rng(2)
+    X, names = rng.normal(size=(3000, 2)), np.array(["tea", "coffee"])
+    theta, chosen = np.array([[1.0, 0.5], [-0.5, 1.0]]), rng.integers(2, size=3000)
+    rewards = np.einsum("nd,nd->n", X, theta[chosen]) + rng.normal(size=3000)
+    audit = armspan.diversity.audit_log(X, names[chosen].tolist(), rewards, resamples=60)
+    assert [row.name for row in audit.report.arms] == ["coffee", "tea"]
+    assert audit.rows.tolist() == [(chosen == 1).sum(), (chosen == 0).sum()]
+    truth = armspan.audit(contexts=X, theta_hat=theta[::-1])
+    for row, true, p, moment in zip(audit.report.arms, truth.arms, audit.probability, audit.second_moment, strict=True):
+        assert p[0] < row.probability < p[1]
+        assert p[0] - 0.01 < true.probability < p[1] + 0.01
+        assert moment[0] < row.second_moment < moment[1]
+    assert audit.diverse == 1.0
+    mixed: list[object] = [1, "b", 1, "b"]
+    assert [row.name for row in armspan.diversity.audit_log(np.eye(4), mixed, np.ones(4)).report.arms] == ["1", "b"]
+    with pytest.raises(InvalidParameter, match="arms must have 3000 entries, one a row of X, got 2"):
+        armspan.diversity.audit_log(X, ["tea", "coffee"], rewards)
+    with pytest.raises(InvalidParameter, match="arms must name at least 2 arms, got 1"):
+        armspan.diversity.audit_log(X, ["tea"] * 3000, rewards)
+    with pytest.raises(InvalidParameter, match="rewards must be finite"):
+        armspan.diversity.audit_log(X, names[chosen].tolist(), np.where(chosen, np.nan, rewards))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armspan._json import as_json
-from armspan.cli.common import need_lab
-from armspan.diversity.data import audit_log, bootstrap
+from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.diversity import LoggedDiversity, audit_log
+from armspan.diversity.logged import RESAMPLES
 from armspan.errors import BadFile, InvalidParameter
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 example:
-  armspan audit log.csv --arm offer --reward clicked --features age,visits,basket"""
+  armspan audit log.csv --arm offer --reward clicked --features age,visits,basket --out out/audit"""
 MOST_NAMED = 10
 
 
@@ -33,41 +34,52 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--arm", default="arm", help="column with what was chosen (default arm)")
     parser.add_argument("--reward", default="reward", help="column with the reward (default reward)")
     parser.add_argument("--features", help="columns with the features, by commas (default: all others)")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help=f"of the bootstrap (default {RESAMPLES})")
+    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+    add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, set bad rows aside and say so, audit, print."""
+    """Read, set bad rows aside and say so, audit, print, write the page."""
     need_lab()
     table = _read(args.file)
+    folder = output_folder(args.out)
     features = args.features.split(",") if args.features else [c for c in table if c not in (args.arm, args.reward)]
     for column in (args.arm, args.reward, *features):
         if column not in table:
             raise InvalidParameter(
                 f"{args.file} must have a column {column!r}, got {', '.join(map(str, table.columns))}"
             )
+    if not features:
+        raise InvalidParameter(f"{args.file} must have columns with features beside {args.arm!r} and {args.reward!r}")
     good, bad = _split(table, args.arm, [args.reward, *features])
-    names, arms = np.unique(good[args.arm].astype(str), return_inverse=True)
-    if names.size < 2:
-        raise InvalidParameter(f"column {args.arm!r} must name at least 2 arms in complete rows, got {names.size}")
-    X, rewards = good[features].to_numpy(float), good[args.reward].to_numpy(float)
-    report = audit_log(X, arms, rewards, names.size, name=args.file.name)
-    intervals = bootstrap(X, arms, rewards, names.size)
-    skipped = f"{len(bad)} of {len(table)} rows have missing or non-finite values"
+    with Bars() as bars:
+        audit = audit_log(
+            good[features].to_numpy(float),
+            good[args.arm].tolist(),
+            good[args.reward].to_numpy(float),
+            feature_names=features,
+            name=args.file.name,
+            resamples=args.resamples,
+            seed=args.seed,
+            progress=bars("bootstrap"),
+        )
+    from armspan.report import audit as report
+
+    left_out = _left_out(bad, len(table))
     if args.json:
-        print(as_json(_numbers(report, intervals, names, bad)))
-        return 0
-    if bad:
-        more = ", …" if len(bad) > MOST_NAMED else ""
-        print(f"{skipped} and are left out: rows {', '.join(map(str, bad[:MOST_NAMED]))}{more}")
-    print(f"arms: {', '.join(f'{a} = {name}' for a, name in enumerate(names))}")
-    print(f"features: {', '.join(f'{j} = {name}' for j, name in enumerate(features))}")
-    print(report)
-    print("95 % intervals from a bootstrap of the rows, parameters fitted again each time")
-    for a in range(names.size):
-        p, moment = intervals.probability[a], intervals.second_moment[a]
-        print(f"{a:>3}  is best {p[0]:.2%} to {p[1]:.2%}, λ_min there {moment[0]:.4g} to {moment[1]:.4g}")
+        print(as_json(_numbers(audit, bad)))
+    else:
+        print("\n".join(([left_out] if left_out else []) + [str(audit.report), report.certainty(audit)]))
+        print("95 % intervals from a bootstrap of the rows, parameters fitted again each time")
+        for name, rows, _, p, _, moment, _ in report.arm_rows(audit):
+            print(f"  arm {name} ({rows} rows): is best {p}, λ_min there {moment}")
+    if folder is not None:
+        (folder / "audit.json").write_text(as_json(_numbers(audit, bad)) + "\n", encoding="utf-8")
+        path = report.write(audit, left_out, folder)
+        if not args.json:
+            print(f"Open {path} in a browser.")
     return 0
 
 
@@ -79,7 +91,7 @@ def _read(path: Path) -> "pd.DataFrame":
     try:
         return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     except OSError as error:
-        raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
+        raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
     except (ValueError, ImportError) as error:
         raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
 
@@ -97,22 +109,36 @@ def _split(table: "pd.DataFrame", arm: str, numbers: list[str]) -> tuple["pd.Dat
     return clean[complete], [int(row) + 1 for row in np.flatnonzero(~complete)]
 
 
-def _numbers(report: Any, intervals: Any, names: Any, bad: list[int]) -> dict[str, Any]:
+def _left_out(bad: list[int], rows: int) -> str:
+    if not bad:
+        return ""
+    named = ", ".join(map(str, bad[:MOST_NAMED])) + (", …" if len(bad) > MOST_NAMED else "")
+    return f"{len(bad)} of {rows} rows have missing or non-finite values and are left out: rows {named}"
+
+
+def _numbers(audit: LoggedDiversity, bad: list[int]) -> dict[str, Any]:
+    report = audit.report
     return {
         "rows_left_out": bad,
         "lambda_0": report.lambda_0,
         "lambda_0_upper": report.lambda_0_upper,
         "gap": report.gap,
+        "margin": report.margin,
+        "diverse_share_of_resamples": audit.diverse,
+        "features": list(report.feature_names),
         "arms": [
             {
-                "name": str(name),
+                "name": row.name,
+                "rows": int(audit.rows[row.arm]),
                 "probability": row.probability,
-                "probability_interval": intervals.probability[row.arm].tolist(),
+                "probability_interval": audit.probability[row.arm].tolist(),
                 "second_moment": row.second_moment,
-                "second_moment_interval": intervals.second_moment[row.arm].tolist(),
+                "second_moment_interval": audit.second_moment[row.arm].tolist(),
+                "rank": row.rank,
+                "weakest_direction": row.weakest_direction.tolist(),
                 "words": row.words,
             }
-            for name, row in zip(names, report.arms, strict=True)
+            for row in report.arms
         ],
         "verdicts": [vars(verdict) for verdict in report.verdicts],
     }

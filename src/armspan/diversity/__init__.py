@@ -3,9 +3,11 @@
 from armspan.diversity.basis import Basis, best_basis, lambda_0
 from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
+from armspan.diversity.logged import LoggedDiversity, audit_log
+from armspan.diversity.measure import problem_numbers
 from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
-from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict, problem_numbers
+from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
 __all__ = [
     "ArmDiversity",
@@ -13,8 +15,10 @@ __all__ = [
     "ContextData",
     "DiversityReport",
     "HalfSpace",
+    "LoggedDiversity",
     "Verdict",
     "audit",
+    "audit_log",
     "best_basis",
     "lambda_0",
     "leads",

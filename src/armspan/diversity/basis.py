@@ -12,11 +12,12 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 
-MOST_SUBSETS = 2_000_000
+MOST_SUBSETS = 100_000
 """The search looks at this many subsets before it settles for an interval."""
-LARGEST_EXCHANGE = 2e9
-"""Where m·d⁴ is above this, rows are not exchanged: a round would take seconds."""
+EXCHANGE_WORK = 4e8
+"""Trials of a round of exchanges, times d³: where more are possible, the most promising are tried."""
 _CHUNK = 2048
+_TRIALS = 256
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def best_basis(X: FloatArray, *, most_subsets: int = MOST_SUBSETS) -> Basis:
     m, d = X.shape
     if m < d or np.linalg.matrix_rank(X) < d:
         return Basis((), 0.0, 0.0)
-    rows = _exchange(X) if m * d**4 < LARGEST_EXCHANGE else _farthest(X)
+    rows = exchange(X)
     best = float(_smallest(X @ X.T, rows[None])[0])
     rows, best, open_bound = _branch_and_bound(X, rows, best, most_subsets)
     upper = best if open_bound <= best else max(best, min(open_bound, dual_bound(X)))
@@ -126,19 +127,35 @@ def _smallest(gram: FloatArray, subsets: IntArray) -> FloatArray:
     return np.maximum(values[:, 0], 0.0)
 
 
-def _exchange(X: FloatArray) -> IntArray:
-    """A good basis: `_farthest`, and then single rows exchanged while it helps."""
-    m, d = X.shape
-    gram, rows = X @ X.T, _farthest(X)
-    best = _smallest(gram, rows[None])[0]
+def exchange(X: FloatArray, work: float = EXCHANGE_WORK) -> IntArray:
+    """A good basis: `_farthest`, and then single rows exchanged while it helps.
+
+    With v the eigenvector of λ_min, putting row j for row i raises λ_min by at most (vᵀx_j)² - (vᵀx_i)². Only exchanges
+    that may gain are tried, the most promising first, and a round ends with the first chunk that holds a gain.
+    """
+    d, rows = X.shape[1], _farthest(X)
+    most = max(d, int(work / d**3))
     while True:
-        others = np.setdiff1d(np.arange(m), rows)
-        trials = np.repeat(rows[None], d * others.size, axis=0)
-        trials[np.arange(len(trials)), np.repeat(np.arange(d), others.size)] = np.tile(others, d)
-        values = _smallest(gram, trials)
-        if not values.size or values.max() <= best * (1 + 1e-12):
+        moment = X[rows].T @ X[rows]
+        values, vectors = np.linalg.eigh(moment)
+        reach = (X @ vectors[:, 0]) ** 2
+        gain = reach[None, :] - reach[rows][:, None]
+        gain[:, rows] = 0.0
+        order = np.argsort(-gain, axis=None)[: min(most, int((gain > 1e-12 * values[0]).sum()))]
+        for chunk in np.split(order, range(_TRIALS, order.size, _TRIALS)):
+            out, new = np.unravel_index(chunk, gain.shape)
+            trials = moment - _outer(X[rows[out]]) + _outer(X[new])
+            smallest = np.linalg.eigvalsh(trials)[:, 0] if chunk.size else np.zeros(1)
+            winner = int(np.argmax(smallest))
+            if smallest[winner] > values[0] * (1 + 1e-12):
+                rows[out[winner]] = new[winner]
+                break
+        else:
             return rows
-        rows, best = trials[int(np.argmax(values))], values.max()
+
+
+def _outer(X: FloatArray) -> FloatArray:
+    return X[:, :, None] * X[:, None, :]
 
 
 def _farthest(X: FloatArray) -> IntArray:

@@ -1,7 +1,7 @@
 """regret_bound(): what Theorem 1 or 2 promises for an environment, or why it promises nothing."""
 
 from armspan import theory
-from armspan.diversity.report import Audited, audit_problem, problem_numbers
+from armspan.diversity.measure import Audited, audit_problem, problem_numbers
 from armspan.errors import NotApplicable
 
 

@@ -1,0 +1,171 @@
+"""The measurements of an audit: every arm in the contexts in which it is best, and all arms together."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from armspan import theory
+from armspan._typing import FloatArray
+from armspan.diversity.basis import Basis, best_basis
+from armspan.diversity.covariate import least_diverse_half_space
+from armspan.diversity.meta import meta_contexts
+from armspan.diversity.moments import leads, weighted_moment
+from armspan.diversity.report import ArmDiversity, DiversityReport
+from armspan.diversity.verdicts import direction_words, verdicts
+
+SAMPLES = 200_000
+"""Contexts that are drawn where there is no finite table of them."""
+
+
+class Audited(Protocol):
+    """What an audit must know of an environment."""
+
+    name: str
+    n_arms: int
+    n_features: int
+    feature_bound: float
+    parameter_bound: float
+    gap: float
+
+    @property
+    def noise_scale(self) -> float:
+        """R."""
+        ...
+
+    @property
+    def n_contexts(self) -> int | None:
+        """None where contexts do not recur."""
+        ...
+
+    def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+        """Features (n, K, d), mean rewards (n, K), probabilities (n,), and whether they are all there are."""
+        ...
+
+
+def audit_problem(
+    env: Audited,
+    *,
+    rank_tolerance: float = 1e-9,
+    arm_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> DiversityReport:
+    """Measure the diversity of a problem's contexts; see `audit` for the options."""
+    arm_names = tuple(map(str, range(env.n_arms) if arm_names is None else arm_names))
+    feature_names = tuple(map(str, range(env.n_features) if feature_names is None else feature_names))
+    x, means, weights, exact = env.context_table(SAMPLES)
+    lead, best = leads(means), np.argmax(means, axis=1)
+    mine = [(lead > 0) & (best == a) for a in range(env.n_arms)]
+    meta = None if exact else meta_contexts([x[mine[a], a] for a in range(env.n_arms)], len(x), problem_numbers(env))
+    rows = tuple(
+        _arm(
+            (a, arm_names[a], feature_names),
+            x[mine[a], a],
+            weights[mine[a]],
+            rank_tolerance,
+            best_basis(x[mine[a], a]) if exact else None,
+            None if meta is None else meta.bases[a],
+        )
+        for a in range(env.n_arms)
+    )
+    if exact:
+        lambda_0, upper = min(row.basis.eigenvalue for row in rows), min(row.basis.upper for row in rows)
+        p = min(_rarest(row, weights[mine[row.arm]]) for row in rows)
+        p_interval = (p, p)
+    else:
+        lambda_0, upper = (0.0, 0.0) if meta is None else (meta.lambda_0, np.inf)
+        p = 0.0 if meta is None else meta.p
+        p_interval = (0.0, 0.0) if meta is None else (meta.p_low, meta.p_high)
+    shared = x.strides[1] == 0  # all arms have the same features
+    half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(1 if shared else env.n_arms)]
+    report = DiversityReport(
+        environment=env.name,
+        lambda_0=lambda_0,
+        lambda_0_upper=float(upper),
+        gap=env.gap,
+        delta=theory.delta(env.feature_bound, env.n_features, lambda_0) if lambda_0 > 0 else np.inf,
+        p=p,
+        p_interval=p_interval,
+        arms=rows,
+        feature_names=feature_names,
+        half_space=min(half_spaces, key=lambda entry: entry.eigenvalue),
+        optimal_rank=_rank(x[np.arange(len(x)), best], rank_tolerance),
+        margin=_quantile(lead, weights, 0.05),
+        samples=None if exact else SAMPLES,
+        verdicts=(),
+    )
+    return replace(report, verdicts=verdicts(report))
+
+
+def problem_numbers(env: Audited) -> theory.ProblemNumbers:
+    """An environment's K, d, l, s, Δ, R, and M, the largest regret of a step (2ls where contexts are not finite)."""
+    if env.n_contexts is None:
+        worst = 2 * env.feature_bound * env.parameter_bound
+    else:
+        worst = float(np.ptp(env.context_table(1)[1], axis=1).max())
+    return theory.ProblemNumbers(
+        n_arms=env.n_arms,
+        n_features=env.n_features,
+        feature_bound=env.feature_bound,
+        parameter_bound=env.parameter_bound,
+        gap=env.gap,
+        worst_step=worst,
+        noise_scale=env.noise_scale,
+    )
+
+
+def _arm(
+    who: tuple[int, str, Sequence[str]],
+    X: FloatArray,
+    weights: FloatArray,
+    rank_tolerance: float,
+    basis: Basis | None,
+    meta_basis: FloatArray | None,
+) -> ArmDiversity:
+    """One row of the report.
+
+    who : the arm's number, its name, and those of the features. X : (m, d) its features where it is best.
+    basis : the best among them; None where contexts do not recur, and meta_basis is that of the arm's meta-contexts.
+    """
+    (arm, name, feature_names), d = who, X.shape[1]
+    probability = float(weights.sum())
+    if probability == 0:
+        nothing = np.empty((0, d))
+        never = f"arm {name} is never best"
+        return ArmDiversity(arm, name, 0.0, 0.0, 0, Basis((), 0.0, 0.0), nothing, np.zeros(d), never)
+    values, vectors = np.linalg.eigh(weighted_moment(X, weights))
+    missing = vectors[:, values <= d * np.finfo(np.float64).eps * values[-1]]
+    smallest = 0.0 if missing.size else float(values[0])
+    direction = _plainest(missing) if missing.size else vectors[:, 0]
+    if basis is not None:
+        features = X[list(basis.rows)]
+    else:
+        features = np.empty((0, d)) if meta_basis is None else meta_basis
+        eigenvalue = 0.0 if meta_basis is None else float(np.linalg.svd(meta_basis, compute_uv=False)[-1] ** 2)
+        basis = Basis((), eigenvalue, np.inf)
+    words = direction_words(name, feature_names, direction, smallest / float(values[-1]), missing.shape[1])
+    rank = _rank(X, rank_tolerance)
+    return ArmDiversity(arm, name, probability, smallest, rank, basis, features, direction, words)
+
+
+def _plainest(space: FloatArray) -> FloatArray:
+    """Of the directions in a space, given by orthonormal columns (d, m), the one nearest to a single feature."""
+    nearness = (space**2).sum(axis=1)
+    nearest = space[int(np.argmax(nearness > nearness.max() - 1e-9))]
+    return space @ nearest / np.linalg.norm(nearest)
+
+
+def _rarest(row: ArmDiversity, weights: FloatArray) -> float:
+    """How often the rarest context of the arm's basis arrives."""
+    return float(weights[list(row.basis.rows)].min()) if row.basis.rows else 0.0
+
+
+def _rank(X: FloatArray, tolerance: float) -> int:
+    singular = np.linalg.svd(X, compute_uv=False)
+    return int((singular > tolerance * singular[0]).sum())
+
+
+def _quantile(values: FloatArray, weights: FloatArray, share: float) -> float:
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weights[order]), share)])

@@ -1,0 +1,80 @@
+"""The audit's findings in words that a user can act on: weakest directions, and answers with reasons."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.diversity.report import DiversityReport, Verdict
+
+_MOST_FEATURES = 4
+"""A direction is described by this many features, those that weigh most."""
+
+
+def direction_words(arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int) -> str:
+    """What an arm's weakest direction means.
+
+    share : how much its optimal features vary there, against where they vary most. missing : in how many directions
+    they do not vary at all.
+    """
+    where = _combination(features, direction)
+    if missing:
+        more = "" if missing == 1 else f", and {missing - 1} more direction{'s' if missing > 2 else ''}"
+        return f"arm {arm} is never best in contexts that vary along {where}{more}"
+    how = "hardly varies" if share < 0.01 else "varies least"
+    return f"where arm {arm} is best, it {how} along {where} ({share:.1%} of its largest)"
+
+
+def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
+    """Is regret constant, is greedy safe, do the optimal features span?"""
+    return constant_regret(report), greedy_is_covered(report), optimal_features_span(report)
+
+
+def constant_regret(report: DiversityReport) -> Verdict:
+    """The hypotheses of Theorems 1 and 2."""
+    question = "Does theory promise constant regret?"
+    never = [row.name for row in report.arms if row.probability == 0]
+    flat = [row for row in report.arms if row.probability > 0 and row.second_moment == 0]
+    if never:
+        return Verdict(question, "no", f"Never best: {_list(never)}. Telling such an arm apart costs at least log T.")
+    if flat:
+        which = _list([row.name for row in flat])
+        return Verdict(question, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
+    if not report.gap > 0:
+        return Verdict(question, "no", "There is no gap between the best arm and the next.")
+    return Verdict(
+        question, "yes", f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
+    )
+
+
+def greedy_is_covered(report: DiversityReport) -> Verdict:
+    """Covariate diversity, which the greedy policy needs."""
+    question = "Is greedy covered by theory (covariate diversity)?"
+    worst = report.half_space
+    where = _combination(report.feature_names, worst.direction, signed=True)
+    if worst.eigenvalue == 0:
+        return Verdict(question, "no", f"The features with uᵀx ≥ 0 do not span for u along {where}.")
+    answer = "yes" if worst.certain and report.exact else "not known"
+    certainty = "no half-space is worse" if worst.certain else "the worst half-space found"
+    return Verdict(question, answer, f"λ_min = {worst.eigenvalue:.3g} for u along {where}, {certainty}.")
+
+
+def optimal_features_span(report: DiversityReport) -> Verdict:
+    """HLS, which asks less than Assumption 1.5: all arms together instead of each."""
+    full = report.optimal_rank == report.n_features
+    reason = f"All optimal features together have rank {report.optimal_rank} of {report.n_features}."
+    return Verdict("Do the optimal features span (HLS)?", "yes" if full else "no", reason)
+
+
+def _combination(features: Sequence[str], direction: FloatArray, *, signed: bool = False) -> str:
+    """A direction by the features that weigh most in it; without its sign where a single one does, unless signed."""
+    order = np.argsort(-np.abs(direction))
+    if direction[order[0]] ** 2 > 0.9:
+        return f"{'-' if signed and direction[order[0]] < 0 else ''}feature {features[order[0]]}"
+    main = order[: max(1, int((np.abs(direction) > 0.1).sum()))]
+    words = " ".join(f"{direction[j]:+.2f}·feature {features[j]}" for j in sorted(main[:_MOST_FEATURES]))
+    return words + (" and others" if len(main) > _MOST_FEATURES else "")
+
+
+def _list(arms: Sequence[str]) -> str:
+    return ", ".join(f"arm {arm}" for arm in arms)
