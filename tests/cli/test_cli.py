@@ -181,8 +181,9 @@ def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     content = json.loads(capsys.readouterr().out)
     assert set(content) == {"LinUCB-d", "greedy"}
     assert len(content["greedy"]["last_suboptimal"]) == 6
-    spec.write_text(spec.read_text().replace("paper_1b", "paper_1c"))
-    assert main(["explain-run", str(spec)]) == 2
+    spec.write_text(spec.read_text().replace("paper_1b", "paper_1c").replace("ContextUCB", "LinUCB"))
+    assert main(["explain-run", str(spec), "--runs", "3", "--json"]) == 0  # meta-contexts
+    assert len(json.loads(capsys.readouterr().out)["greedy"]["last_suboptimal"]) == 3
 
 
 def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,12 +195,15 @@ def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "in all" in out
     assert main(["bound", str(spec), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
+    assert 0 < content["forecast"]["regret"] < 10
     assert content["bound"]["total"] == pytest.approx(armspan.regret_bound(armspan.environments.paper_1b()).total)
     spec.write_text(spec.read_text().replace('"paper_1b"', '"diversity_dial"\nlevel = 0'))
     assert main(["bound", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["bound"] is None
     assert main(["bound", str(spec)]) == 0
-    assert "No bound: no theorem applies" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "No bound: no theorem applies" in out
+    assert "Rough forecast for LinUCB-d up to step 10 (a run without noise; no bound)" in out
 
 
 def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

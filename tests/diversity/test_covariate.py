@@ -47,13 +47,13 @@ def test_an_empty_half_space_is_found() -> None:
 def test_of_many_features_all_count_in_the_end() -> None:
     """The first rows lie in one half-space; the others, which the search does not compare by, fill the rest."""
     rng = np.random.default_rng(1)
-    X = np.vstack([rng.random((50, 2)), rng.normal(size=(500, 2))])
+    X = np.vstack([rng.random((50, 3)), rng.normal(size=(500, 3))])
     weights = np.full(550, 1 / 550)
     found = least_diverse_half_space(X, weights, most=50)
     assert found.eigenvalue == pytest.approx(moment(X, weights, found.direction))
     assert found.eigenvalue > 0
     assert not found.certain
-    assert least_diverse_half_space(X, weights).certain
+    assert least_diverse_half_space(X[:, :2], weights, most=50).certain  # in the plane all rows are compared by
 
 
 def test_one_dimension() -> None:

@@ -6,7 +6,7 @@ import pytest
 import armspan
 from armspan.diversity import DiversityReport
 from armspan.diversity.measure import problem_numbers
-from armspan.diversity.meta import counts, meta_contexts
+from armspan.diversity.meta import counts, counts_with, meta_contexts
 from armspan.environments import (
     BoxContexts,
     FiniteContexts,
@@ -104,6 +104,17 @@ def test_meta_contexts_are_those_of_section_5() -> None:
             assert found[i] == inside.sum()
         shares.append(found.min() / 20_000)
     assert min(shares) == pytest.approx(meta.p, abs=4.5 * np.sqrt(2 * meta.p / 10_000))
+
+
+def test_moving_one_vector_is_counted_like_any_basis() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        d = int(rng.integers(1, 5))
+        X, basis, places, i = rng.random((200, d)), rng.random((d, d)), rng.random((7, d)), int(rng.integers(d))
+        for place, found in zip(places, counts_with(X, basis, i, places, 0.3), strict=True):
+            trial = basis.copy()
+            trial[i] = place
+            np.testing.assert_array_equal(found, counts(X, trial, 0.3))
 
 
 def test_no_meta_contexts_without_diversity() -> None:

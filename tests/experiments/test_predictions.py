@@ -5,12 +5,11 @@ import pytest
 
 from armspan.diversity import audit
 from armspan.environments import paper_1a
+from armspan.experiments.forecast import Forecast, forecast
 from armspan.experiments.predictions import (
-    Forecast,
     Prediction,
     confusion,
     draw,
-    forecast,
     run_predictions,
     within_factor,
 )

@@ -8,7 +8,9 @@ from typing import Any
 from armspan._json import as_json
 from armspan.diversity import DiversityReport, audit, regret_bound
 from armspan.errors import NotApplicable
+from armspan.experiments.forecast import forecast
 from armspan.experiments.spec import load_spec
+from armspan.simulation.runner import check_sizes
 from armspan.theory import Bound
 
 EXAMPLE = """\
@@ -33,21 +35,24 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    parser.add_argument("--horizon", type=int, help="steps up to which the forecast looks, instead of the file's")
     parser.add_argument("--json", action="store_true", help="print as JSON")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Audit, bound, print."""
-    env = load_spec(args.spec).env
-    report = audit(env)
+    spec = load_spec(args.spec)
+    env, horizon = spec.env, spec.horizon if args.horizon is None else args.horizon
+    check_sizes(horizon=horizon, runs=1, seed=0, engine="cpu")
+    report, quiet = audit(env), forecast(env, horizon=horizon)
     bound, refusal = None, ""
     try:
         bound = regret_bound(env)
     except NotApplicable as error:
         refusal = str(error)
     if args.json:
-        print(as_json(_numbers(report, bound, refusal)))
+        print(as_json(_numbers(report, bound, refusal) | {"forecast": vars(quiet) | {"horizon": horizon}}))
         return 0
     print(report)
     if bound is None:
@@ -55,10 +60,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\nThe paper's bound of the expected regret, for every horizon")
         for name, text in TERMS.items():
-            print(f"  {text:<42}{getattr(bound, name):>14,.6g}")
-        print(f"  {'in all':<42}{bound.total:>14,.6g}")
+            print(f"  {text:<42}{_large(getattr(bound, name)):>14}")
+        print(f"  {'in all':<42}{_large(bound.total):>14}")
+        if math.isinf(bound.total):
+            print("Finite, but too large for a number: exp(12l²s²/(2 + d)), the step from which α_t outgrows l·s.")
         print("The constant is what the proof gives; measured regret is far smaller.")
+    print(f"\nRough forecast for LinUCB-d up to step {horizon:,} (a run without noise; no bound)")
+    over = quiet.last_exploration < 0.9 * horizon
+    end = f"over by step {quiet.last_exploration:,.0f}" if over else "not over"
+    print(f"  regret about {quiet.regret:,.4g}, exploration {end}; with noise often up to three times as much")
     return 0
+
+
+def _large(value: float) -> str:
+    return f"{value:,.6g}" if math.isfinite(value) else "beyond 1e308"
 
 
 def _numbers(report: DiversityReport, bound: Bound | None, refusal: str) -> dict[str, Any]:

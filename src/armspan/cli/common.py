@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import Any
 
 from armspan._typing import Progress
 from armspan.errors import BadFile, MissingExtra
+from armspan.experiments.spec import Spec
 
 
 def need_lab() -> None:
@@ -30,6 +32,18 @@ def output_folder(path: Path | None) -> Path | None:
     except OSError as error:
         raise BadFile(f"--out must be a folder that can be written, got {path}: {error.strerror}") from None
     return path
+
+
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """The size of a described experiment, where it is not to be the file's."""
+    for name, text in (("runs", "runs"), ("horizon", "steps of a run"), ("seed", "random seed")):
+        parser.add_argument(f"--{name}", type=int, help=f"{text}, instead of the file's")
+
+
+def resized(spec: Spec, args: argparse.Namespace) -> Spec:
+    """The experiment with the sizes that were asked for."""
+    given = {name: getattr(args, name) for name in ("runs", "horizon", "seed") if getattr(args, name) is not None}
+    return replace(spec, **given)
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:

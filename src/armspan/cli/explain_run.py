@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, need_lab, output_folder
-from armspan.environments.table import TableEnvironment
-from armspan.errors import NotApplicable
+from armspan.cli.common import Bars, add_common, add_sizes, need_lab, output_folder, resized
 from armspan.experiments.spec import load_spec
 from armspan.simulation import simulate
 from armspan.simulation.events import NAMES
@@ -27,6 +25,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    add_sizes(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -36,10 +35,8 @@ def run(args: argparse.Namespace) -> int:
     need_lab()
     from armspan.report import events as report
 
-    spec = load_spec(args.spec)
+    spec = resized(load_spec(args.spec), args)
     folder = output_folder(args.out)
-    if not isinstance(spec.env, TableEnvironment):
-        raise NotApplicable(f"explain-run needs a finite set of contexts, and those of {spec.env.name} are not")
     with Bars() as bars:
         result = simulate(
             spec.env,
@@ -70,4 +67,5 @@ def _numbers(events: Any) -> dict[str, Any]:
         "steps": dict(zip(NAMES, steps.tolist(), strict=True)),
         "regret": dict(zip(NAMES, regret.tolist(), strict=True)),
         "last_suboptimal": events.last_suboptimal.tolist(),
+        "misses": events.misses.mean(axis=0).tolist(),
     }

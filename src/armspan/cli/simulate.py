@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.cli.common import Bars, add_common, add_sizes, need_lab, output_folder, resized
 from armspan.errors import Interrupted
 from armspan.experiments.spec import load_spec
 from armspan.simulation import Result, simulate
@@ -25,8 +25,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file")
-    for name, text in (("runs", "runs"), ("horizon", "steps of a run"), ("seed", "random seed")):
-        parser.add_argument(f"--{name}", type=int, help=f"{text}, instead of the file's")
+    add_sizes(parser)
     parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
     add_common(parser)
     parser.set_defaults(run=run)
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     need_lab()
     from armspan.report import experiment
 
-    spec = load_spec(args.spec)
+    spec = resized(load_spec(args.spec), args)
     folder = output_folder(args.out)
     stopped: Interrupted | None = None
     try:
@@ -45,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
             result = simulate(
                 spec.env,
                 spec.policies,
-                horizon=spec.horizon if args.horizon is None else args.horizon,
-                runs=spec.runs if args.runs is None else args.runs,
-                seed=spec.seed if args.seed is None else args.seed,
+                horizon=spec.horizon,
+                runs=spec.runs,
+                seed=spec.seed,
                 engine=args.engine,
                 progress=bars(spec.name),
             )

@@ -33,7 +33,7 @@ def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 
     The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are
     looked at. In more, many directions are tried and improved by single steps into neighbouring cells.
     """
-    if len(X) > most:
+    if len(X) > most and X.shape[1] > 2:
         u = least_diverse_half_space(X[:most], weights[:most], most=most).direction
         value = _eigenvalue(X, weights, u)
         return HalfSpace(u, value, value == 0.0)
@@ -41,7 +41,7 @@ def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 
     if d == 1:
         directions = np.array([[1.0], [-1.0]])
     elif d == 2:
-        directions = _every_cell(X)
+        directions = _worst_cells(X, weights)
     else:
         directions = _descend(X, weights)
     values = np.array([_eigenvalue(X, weights, u) for u in directions])
@@ -57,12 +57,26 @@ def _eigenvalue(X: FloatArray, weights: FloatArray, u: FloatArray) -> float:
     return float(values[0]) if values[0] > X.shape[1] * np.finfo(np.float64).eps * largest else 0.0
 
 
-def _every_cell(X: FloatArray) -> FloatArray:
-    """One direction within each cell of angles; on the borders a half-space holds more features, never fewer."""
+def _worst_cells(X: FloatArray, weights: FloatArray, most: int = 64) -> FloatArray:
+    """Of all cells of angles, one direction within each of the worst, up to rounding.
+
+    On the borders a half-space holds more features, never fewer. Features are sorted by angle, so that a half-space is
+    a stretch of them, and its moment the difference of two running sums.
+    """
     angles = np.arctan2(X[:, 1], X[:, 0])
     borders = np.unique(np.concatenate([angles + np.pi / 2, angles - np.pi / 2]) % (2 * np.pi))
     middle = (borders + np.append(borders[1:], borders[0] + 2 * np.pi)) / 2
-    return np.column_stack([np.cos(middle), np.sin(middle)])
+    order = np.argsort(angles)
+    around = np.concatenate([angles[order] + turn * 2 * np.pi for turn in (-1, 0, 1)])
+    first, second = np.tile(X[order].T, 3)
+    sums = np.zeros((3, around.size + 1))
+    np.cumsum(np.tile(weights[order], 3) * (first**2, first * second, second**2), axis=1, out=sums[:, 1:])
+    centre = (middle + np.pi) % (2 * np.pi) - np.pi
+    low, high = np.searchsorted(around, [centre - np.pi / 2, centre + np.pi / 2])
+    a, b, c = sums[:, high] - sums[:, low]
+    smallest = (a + c) / 2 - np.sqrt(((a - c) / 2) ** 2 + b**2)
+    worst = middle[np.argsort(smallest)[:most]]
+    return np.column_stack([np.cos(worst), np.sin(worst)])
 
 
 def _descend(X: FloatArray, weights: FloatArray) -> FloatArray:

@@ -92,6 +92,7 @@ def audit_problem(
         half_space=min(half_spaces, key=lambda entry: entry.eigenvalue),
         optimal_rank=_rank(x[np.arange(len(x)), best], rank_tolerance),
         margin=_quantile(lead, weights, 0.05),
+        meta=meta,
         samples=None if exact else SAMPLES,
         verdicts=(),
     )

@@ -21,7 +21,7 @@ CANDIDATES = 150
 SEARCH_SAMPLE = 6000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MetaContexts:
     """bases : (K, d, d) vectors as rows. radius : r. p : how often the rarest comes; p_low, p_high : 95 % interval."""
 
@@ -97,14 +97,34 @@ def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float,
         best, best_fullness = basis, fullness
         for i in range(len(basis)):
             near = X[((X - basis[i]) ** 2).sum(axis=1) <= radius**2]
-            for spot in (*spots, near.mean(axis=0)) if len(near) else spots:
-                trial = basis.copy()
-                trial[i] = spot
-                if np.linalg.svd(trial, compute_uv=False)[-1] ** 2 >= lambda_0:
-                    trial_fullness = np.sort(counts(X, trial, radius))
-                    if tuple(trial_fullness) > tuple(best_fullness):
-                        best, best_fullness = trial, trial_fullness
+            places = np.vstack([spots, near.mean(axis=0)]) if len(near) else spots
+            trials = np.repeat(basis[None], len(places), axis=0)
+            trials[:, i] = places
+            valid = np.linalg.svd(trials, compute_uv=False)[:, -1] ** 2 >= lambda_0
+            if valid.any():
+                found = np.sort(counts_with(X, basis, i, places[valid], radius), axis=1)
+                winner = max(range(len(found)), key=lambda trial: tuple(found[trial]))
+                if tuple(found[winner]) > tuple(best_fullness):
+                    best, best_fullness = trials[valid][winner], found[winner]
         if best is basis:
             return basis
         basis, fullness = best, best_fullness
     return basis
+
+
+def counts_with(X: FloatArray, basis: FloatArray, i: int, places: FloatArray, radius: float) -> IntArray:
+    """`counts` (s, d) with each of the places (s, d) for the i-th vector of the basis."""
+    unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
+    projections = X @ unit.T
+    projections[:, i] = -np.inf
+    group = np.argmax(projections, axis=1)
+    inside = ((X - basis[group]) ** 2).sum(axis=1) <= radius**2
+    here = X @ (places / np.linalg.norm(places, axis=1, keepdims=True)).T
+    theirs = here > projections[np.arange(len(X)), group][:, None]  # in the moved vector's group
+    if i:  # argmax takes the first of equals
+        theirs |= (here == projections[np.arange(len(X)), group][:, None]) & (group > i)[:, None]
+    distance = (X**2).sum(axis=1)[:, None] - 2 * X @ places.T + (places**2).sum(axis=1)
+    members = np.eye(len(basis))[group] * inside[:, None]
+    result = (members.sum(axis=0) - theirs.T @ members).astype(np.int64)
+    result[:, i] = (theirs & (distance <= radius**2)).sum(axis=0)
+    return result

@@ -7,6 +7,7 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis
 from armspan.diversity.covariate import HalfSpace
+from armspan.diversity.meta import MetaContexts
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class DiversityReport:
     half_space : the least diverse half-space of any arm's features (covariate diversity).
     optimal_rank : rank of all arms' optimal features together (the HLS condition asks for all of it).
     margin : the lead of the best arm that 5 % of the contexts fall short of.
+    meta : the meta-contexts, where contexts do not recur and every arm's features span.
     samples : how many contexts were drawn to measure all this; None where all there are were looked at.
     """
 
@@ -70,6 +72,7 @@ class DiversityReport:
     half_space: HalfSpace
     optimal_rank: int
     margin: float
+    meta: MetaContexts | None
     samples: int | None
     verdicts: tuple[Verdict, ...]
 

@@ -1,9 +1,4 @@
-"""Said before, seen after: for random problems, what the audit predicts against what the simulation then shows.
-
-The forecast of the plateau is the *quiet run*: the same problem without noise, with the exploration that the noise
-would have asked for, averaged over a few draws of the contexts. It needs the problem alone. Noise makes real regret
-somewhat larger; the theorem's own constant is larger by many orders of magnitude.
-"""
+"""Said before, seen after: for random problems, what is predicted against what the simulation then shows."""
 
 from dataclasses import dataclass
 
@@ -12,21 +7,13 @@ import numpy as np
 from armspan._typing import Progress
 from armspan.diversity import audit
 from armspan.environments import FiniteContexts
+from armspan.experiments.forecast import Forecast, forecast
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 
 PROBLEMS = 60
 LEAST_GAP, LEAST_LAMBDA_0 = 0.1, 0.02
 """Half of the problems are diverse, with at least this gap and λ₀; the others have the gap but not the diversity."""
-QUIET_RUNS = 8
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """Where regret levels off and after which step exploration is over, by the quiet run."""
-
-    regret: float
-    last_exploration: float
 
 
 @dataclass(frozen=True)
@@ -41,14 +28,6 @@ class Prediction:
     verdict: str
     regret: float
     last_exploration: float
-
-
-def forecast(env: FiniteContexts, *, horizon: int, seed: int = 1) -> Forecast:
-    """The quiet run of LinUCB-d: no noise, α_t as if there were."""
-    quiet = FiniteContexts(env.features, env.theta, env.probabilities, noise=0.0)
-    policy = LinUCBd(noise_scale=env.noise_scale)
-    result = simulate(quiet, policy, horizon=horizon, runs=QUIET_RUNS, seed=seed, events=True)
-    return Forecast(float(result.mean()[0, -1]), float(np.median(result.events[policy.name].last_suboptimal)))
 
 
 def run_predictions(*, runs: int, horizon: int, seed: int, progress: Progress) -> tuple[Prediction, ...]:

@@ -17,11 +17,12 @@ from armspan.kernels.linear import learn, score
 
 
 class Watch(NamedTuple):
-    """What is counted in R runs over F frames.
+    """What is counted in R runs over F frames; of contexts, or of meta-contexts where contexts do not recur: n cells.
 
-    basis : (K, n) contexts of each arm's basis. needed : (n,) contexts of any. p : how often the rarest of them comes.
-    pulls, good_pulls : (R, n, K) all, and those outside ℬ. arrivals : (R, n), bad : (R,) in the present frame.
-    frame : (R,) the present frame. irregular, clouded : (R,) whether it is in 𝒜, in 𝒞.
+    basis : (K, n) cells of each arm's basis. needed : (n,) cells of any. p : how often the rarest of them comes.
+    pulls : (R, F, n, K) up to the end of each frame. good_pulls : (R, n, K) those outside ℬ.
+    arrivals : (R, n), bad : (R,) in the present frame. frame : (R,) the present frame.
+    irregular, clouded : (R, F) whether a frame is in 𝒜, in 𝒞.
     steps, regret : (R, F, 4) for 𝒜, ℬ, 𝒞, 𝒟. misses : (R, F) estimates off by more than their width. last : (R,) the
     last step at which a suboptimal arm was pulled.
     """
@@ -43,24 +44,52 @@ class Watch(NamedTuple):
 
 
 @kernel
-def begin_frame(watch, r):
-    """Judge the frame that ends and begin the next. Changes watch."""
-    length = 2.0 ** watch.frame[r]
-    watch.irregular[r] = False
-    for c in range(watch.needed.size):
-        if watch.needed[c] and watch.arrivals[r, c] <= watch.p / 2.0 * length:
-            watch.irregular[r] = True
-        watch.arrivals[r, c] = 0
-    watch.clouded[r] = watch.bad[r] >= watch.p / 4.0 * length
-    watch.bad[r] = 0
-    watch.frame[r] += 1
+def meta_cells(x, losses, bases, units, radius, cells):
+    """The meta-context of each row of x (n, K, d): number 2(a·d + i) + (0 within the ball, 1 outside). Changes cells.
+
+    a is the best arm, i the vector of its basis, bases (K, d, d), onto which the features project the most; units are
+    the same vectors with length 1.
+    """
+    K, d = x.shape[1], x.shape[2]
+    for row in range(x.shape[0]):
+        a = 0
+        for k in range(1, K):
+            if losses[row, k] < losses[row, a]:
+                a = k
+        nearest, most = 0, -math.inf
+        for i in range(d):
+            projection = 0.0
+            for j in range(d):
+                projection += units[a, i, j] * x[row, a, j]
+            if projection > most:
+                nearest, most = i, projection
+        distance = 0.0
+        for j in range(d):
+            distance += (x[row, a, j] - bases[a, nearest, j]) ** 2
+        cells[row] = 2 * (a * d + nearest) + (distance > radius * radius)
 
 
 @kernel
-def advance_watched(block, alpha, marks, state, watch, curve, grams, rarest):
+def begin_frame(watch, r):
+    """Judge the frame that ends and begin the next. Changes watch."""
+    ended = watch.frame[r]
+    length = 2.0**ended
+    for c in range(watch.needed.size):
+        if watch.needed[c] and watch.arrivals[r, c] <= watch.p / 2.0 * length:
+            watch.irregular[r, ended + 1] = True
+        watch.arrivals[r, c] = 0
+    watch.clouded[r, ended + 1] = watch.bad[r] >= watch.p / 4.0 * length
+    watch.bad[r] = 0
+    watch.pulls[r, ended + 1] = watch.pulls[r, ended]
+    watch.frame[r] = ended + 1
+
+
+@kernel
+def advance_watched(block, alpha, marks, state, cells, watch, curve, grams, rarest):
     """Advance every run by a block. Changes state, watch, curve (R, M), grams (R, M, K, d, d) and rarest (R, M, K).
 
-    At the marks, grams takes down V, and rarest the pulls of the least pulled context of each arm's basis.
+    cells : (n,) the cell of each row of the block's tables. At the marks, grams takes down V, and rarest the pulls of
+    the least pulled cell of each arm's basis.
     """
     x, means, losses = block.x, block.means, block.losses
     K, d = x.shape[1], x.shape[2]
@@ -68,7 +97,7 @@ def advance_watched(block, alpha, marks, state, watch, curve, grams, rarest):
     for r in range(block.runs.size):
         contexts, noise = block.contexts[r], block.noise[r]
         V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        pulls, good_pulls = watch.pulls[r], watch.good_pulls[r]
+        good_pulls = watch.good_pulls[r]
         regret, start = state.regret[r], 0
         for m in range(marks.size):
             for i in range(start, marks[m]):
@@ -86,20 +115,21 @@ def advance_watched(block, alpha, marks, state, watch, curve, grams, rarest):
                     a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
-                event = 0 if watch.irregular[r] else 1 if misses > 0 else 2 if watch.clouded[r] else 3
-                frame = watch.frame[r]
+                frame, cell = watch.frame[r], cells[c]
+                event = 0 if watch.irregular[r, frame] else 1 if misses > 0 else 2 if watch.clouded[r, frame] else 3
                 if event < 3 or losses[c, a] > 0:
                     watch.steps[r, frame, event] += 1
                     watch.regret[r, frame, event] += losses[c, a]
                 watch.misses[r, frame] += misses
                 watch.bad[r] += misses > 0
-                watch.arrivals[r, c] += 1
-                pulls[c, a] += 1
-                good_pulls[c, a] += misses == 0
+                watch.arrivals[r, cell] += 1
+                watch.pulls[r, frame, cell, a] += 1
+                good_pulls[cell, a] += misses == 0
                 if losses[c, a] > 0:
                     watch.last[r] = t
             curve[r, m], start = regret, marks[m]
             grams[r, m] = V
+            pulls = watch.pulls[r, watch.frame[r]]
             for k in range(K):
                 rarest[r, m, k] = -1
                 for c in range(watch.needed.size):

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from armspan import _validate
-from armspan._typing import BoolArray, IntArray
+from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Learner, Policy, Reference, bound
@@ -14,6 +14,7 @@ from armspan.policies.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 if TYPE_CHECKING:
+    from armspan.policies.cells import Cells
     from armspan.policies.watched import WatchedLearner
 
 
@@ -48,13 +49,11 @@ class LinearPolicy(Policy):
 
         return LinearLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env))
 
-    def watched(
-        self, env: Environment, runs: IntArray, *, basis: BoolArray, p: float, horizon: int
-    ) -> "WatchedLearner":
-        """The compiled form that also counts the proof's events; see `WatchedLearner`."""
+    def watched(self, env: Environment, runs: IntArray, *, cells: "Cells", horizon: int) -> "WatchedLearner":
+        """The compiled form that also counts the proof's events."""
         from armspan.policies.watched import WatchedLearner
 
-        options: Any = {"basis": basis, "p": p, "horizon": horizon}
+        options: Any = {"cells": cells, "horizon": horizon}
         return WatchedLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env), **options)
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from armspan import theory
 from armspan.diversity import audit, problem_numbers, regret_bound
+from armspan.environments import Environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
 from armspan.experiments.idea import Idea
@@ -18,7 +19,12 @@ from armspan.report.figures import COLOURS, SETTINGS, STYLES, save
 from armspan.simulation import Result
 from armspan.simulation.events import Events
 
-CAPTION = "Regret by event and frame; λ_min(V) of each arm; the steps after which exploration was over."
+CAPTION = (
+    "Above: mean pseudo-regret (shaded ± 2 sd), the same by event and frame, and the share of runs in which "
+    "exploration was over. Below: how well each arm is known in its weakest direction, how often it was pulled in the "
+    "rarest context of its basis (both grow in proportion to t where contexts are diverse), and how often an estimate "
+    "missed."
+)
 EVENT_WORDS = (
     "𝒜 a needed context came too rarely",
     "ℬ an estimate missed its width",
@@ -27,7 +33,7 @@ EVENT_WORDS = (
 )
 
 
-def write(name: str, env: TableEnvironment, result: Result, folder: Path) -> Path:
+def write(name: str, env: Environment, result: Result, folder: Path) -> Path:
     """The page on a watched experiment; returns its path."""
     body = [page.paragraph(line) for line in _what_theory_says(env)]
     for number, (policy, events) in enumerate(result.events.items(), 1):
@@ -59,30 +65,65 @@ def event_table(events: Events) -> tuple[list[str], list[list[str]]]:
     return ["event", "steps", "regret", "share of the regret"], rows
 
 
-def events_figure(env: TableEnvironment, result: Result, policy: str) -> Figure:
-    """Three pictures of one policy: regret by event and frame, λ_min(V) growth, when exploration ended."""
+def events_figure(env: Environment, result: Result, policy: str) -> Figure:
+    """Six pictures of one policy: regret, its events, λ_min(V) and pulls, misses, and when exploration ended."""
     events = result.events[policy]
     with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(11, 3.6), layout="constrained")
-        left, middle, right = figure.subplots(1, 3)
-        frames, bottom = np.arange(events.regret.shape[1]), np.zeros(events.regret.shape[1])
-        for i in range(4):
-            height = events.regret[:, :, i].mean(axis=0)
-            colour = COLOURS[(5, 2, 4, 0)[i]]
-            left.bar(frames, height, bottom=bottom, color=colour, label="ABCD"[i], width=0.9)
-            bottom += height
-        left.set(xlabel="frame k (steps 2^k to 2^(k+1) - 1)", ylabel="mean pseudo-regret", title="regret by event")
-        left.legend(title="event")
-        eigenvalue_axes(middle, result, events)
+        figure = Figure(figsize=(11.5, 7), layout="constrained")
+        (curve, split, last), (knowledge, pulls, misses) = figure.subplots(2, 3)
+        _regret(curve, result, policy)
+        _split(split, events)
         ends = np.sort(events.last_suboptimal)
-        right.step(np.maximum(ends, 1), np.arange(1, ends.size + 1) / ends.size, where="post", color=COLOURS[0])
-        right.set(xscale="log", xlim=(1, result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
-        right.set(ylabel="share of runs", title="last pull of a suboptimal arm")
+        last.step(np.maximum(ends, 1), np.arange(1, ends.size + 1) / ends.size, where="post", color=COLOURS[0])
+        last.set(xscale="log", xlim=(1, result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
+        last.set(ylabel="share of runs", title="last pull of a suboptimal arm")
+        eigenvalue_axes(knowledge, result, events)
+        _pulls(pulls, result, events)
+        _misses(misses, events, env.n_arms, result.horizon)
         figure.suptitle(f"{policy} in {env.name}, {result.runs.size} runs")
     return figure
 
 
-def bounds_figure(env: TableEnvironment, result: Result) -> Figure:
+def _split(axes: Axes, events: Events) -> None:
+    frames, bottom = np.arange(events.regret.shape[1]), np.zeros(events.regret.shape[1])
+    for i in range(4):
+        height = events.regret[:, :, i].mean(axis=0)
+        axes.bar(frames, height, bottom=bottom, color=COLOURS[(5, 2, 4, 0)[i]], label="ABCD"[i], width=0.9)
+        bottom += height
+    axes.set(xlabel="frame k (steps 2^k to 2^(k+1) - 1)", ylabel="mean pseudo-regret", title="regret by event")
+    axes.legend(title="event")
+
+
+def _pulls(axes: Axes, result: Result, events: Events) -> None:
+    """N_t(a, c) of the least pulled context of each arm's basis, where it has one."""
+    for a in range(events.basis_pulls.shape[2]):
+        if events.basis_pulls[0, 0, a] >= 0:
+            look, pulls = a % len(COLOURS), events.basis_pulls[:, :, a].mean(axis=0)
+            shown = pulls > 0
+            axes.plot(
+                result.checkpoints[shown], pulls[shown], color=COLOURS[look], linestyle=STYLES[look], label=f"arm {a}"
+            )
+    axes.set(xscale="log", yscale="log", xlabel="step t (log scale)", ylabel="pulls (log scale)")
+    axes.set_title("pulls in the rarest context of its basis")
+    if axes.lines:
+        axes.legend()
+    else:
+        axes.text(0.5, 0.5, "no arm has a basis", transform=axes.transAxes, ha="center")
+
+
+def _misses(axes: Axes, events: Events, n_arms: int, horizon: int) -> None:
+    """The share of estimates that were off by more than α_t σ̂, frame by frame, against 1/f(t)."""
+    frames = np.arange(events.misses.shape[1])
+    lengths = np.minimum(2.0 ** (frames + 1) - 1, horizon) - 2.0**frames + 1
+    shares = events.misses.mean(axis=0) / (lengths * n_arms)
+    axes.plot(2**frames, 1 / theory.f(2**frames), color="0.5", label="1/f(t), what the proof allows")
+    axes.plot(2 ** frames[shares > 0], shares[shares > 0], "o", color=COLOURS[2], label="measured")
+    axes.set(xscale="log", yscale="log", xlabel="step t (log scale)", ylabel="share of estimates (log scale)")
+    axes.set_title("estimates off by more than their width" if (shares > 0).any() else "no estimate was off")
+    axes.legend()
+
+
+def bounds_figure(env: Environment, result: Result) -> Figure:
     """Measured regret, the theorem's constant where it applies, and the classical bounds, on one pair of log scales."""
     t, problem = result.checkpoints[result.checkpoints >= 2], problem_numbers(env)
     with matplotlib.rc_context(SETTINGS):
@@ -100,7 +141,8 @@ def bounds_figure(env: TableEnvironment, result: Result) -> Figure:
         for words, values in shapes.items():
             axes.plot(t, values, color="0.5", linewidth=1, linestyle=STYLES[1 + len(axes.lines) % 4], label=words)
         with contextlib.suppress(NotApplicable):
-            axes.axhline(regret_bound(env).total, color="black", linewidth=1, label="the paper's constant")
+            if np.isfinite(constant := regret_bound(env).total):
+                axes.axhline(constant, color="black", linewidth=1, label="the paper's constant")
         axes.set(xscale="log", yscale="log", xlabel="step T (log scale)", ylabel="pseudo-regret (log scale)")
         axes.legend(fontsize=8)
     return figure
@@ -127,7 +169,8 @@ def idea_figure(idea: Idea) -> Figure:
             _geometry(grid[0][column], env, f"{words}\nλ₀ = {env.lambda_0():.3g}")
             eigenvalue_axes(grid[1][column], result, result.events["LinUCB-d"])
             grid[1][column].set_ylim(0.5, None)
-            _regret(grid[2][column], result, top)
+            _regret(grid[2][column], result, "LinUCB-d")
+            grid[2][column].set(xlim=(10, result.horizon), ylim=(0, top))
         figure.supxlabel(f"LinUCB-d, {idea.results[0].runs.size} runs; bottom row: mean, shaded ± 2 sd")
         for row in grid[1:]:
             limits = max(axes.get_ylim()[1] for axes in row)
@@ -149,14 +192,13 @@ def _geometry(axes: Axes, env: TableEnvironment, title: str) -> None:
     axes.legend(loc="lower left")
 
 
-def _regret(axes: Axes, result: Result, top: float) -> None:
-    mean, sd = result.mean()[0], result.sd()[0]
+def _regret(axes: Axes, result: Result, policy: str) -> None:
+    curves = result.curves(policy)
+    mean, sd = curves.mean(axis=0), curves.std(axis=0)
     axes.plot(result.checkpoints, mean, color=COLOURS[0], linewidth=2)
     axes.fill_between(result.checkpoints, mean - 2 * sd, mean + 2 * sd, color=COLOURS[0], alpha=0.15, linewidth=0)
-    axes.set(
-        xscale="log", xlim=(10, result.horizon), ylim=(0, top), xlabel="step T (log scale)", ylabel="pseudo-regret"
-    )
-    axes.set_title(f"regret: {result.growth('LinUCB-d').verdict}")
+    axes.set(xscale="log", ylim=(0, None), xlabel="step T (log scale)", ylabel="pseudo-regret")
+    axes.set_title(f"regret: {result.growth(policy).verdict}")
 
 
 def _when(events: Events, horizon: int) -> str:
@@ -168,11 +210,12 @@ def _when(events: Events, horizon: int) -> str:
     return over if middle < 0.9 * horizon else f"Exploration was not over: {over}"
 
 
-def _what_theory_says(env: TableEnvironment) -> list[str]:
-    report = audit(env)
-    lines = [f"{verdict.question} {verdict.answer.capitalize()}. {verdict.reason}" for verdict in report.verdicts]
+def _what_theory_says(env: Environment) -> list[str]:
+    lines = [str(verdict) for verdict in audit(env).verdicts]
     try:
         bound = regret_bound(env)
+        if np.isinf(bound.total):
+            return [*lines, "The theorem's own constant is finite, but beyond 1e308; measured is far less."]
         constant, end = f"{bound.total:,.0f}", f"{bound.last_exploration:,.0f}"
         lines.append(
             f"The theorem's own constant is {constant}, with exploration over by step {end}; measured is far less."

@@ -1,11 +1,12 @@
 """What the proof looks at, counted in real runs: frames, error events, widths that miss, the growth of V."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armspan._typing import FloatArray, IntArray
+from armspan._typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from armspan.kernels.watched import Watch
@@ -22,7 +23,10 @@ class Events:
     steps, regret : (R, F, 4) steps and pseudo-regret in 𝒜, ℬ, 𝒞, 𝒟.
     misses : (R, F) estimates |r̂ - r| > α_t σ̂, over all arms.
     last_suboptimal : (R,) the last step at which a suboptimal arm was pulled, 0 if none was.
-    pulls, good_pulls : (R, n, K) N_t(a, c) at the end, and without the steps in ℬ.
+    irregular, clouded : (R, F) whether a frame is in 𝒜, in 𝒞.
+    pulls : (R, F, n, K) N_t(a, c) at the end of each frame. good_pulls : (R, n, K) at the end, without the steps in ℬ.
+        Where contexts do not recur, c is one of n = 2Kd meta-contexts: 2(a·d + i) within the ball of the i-th vector of
+        arm a's basis, the next one outside of it.
     eigenvalues : (R, C, K) λ_min(V_t(a)) at the checkpoints.
     basis_pulls : (R, C, K) pulls of the least pulled context of each arm's basis; -1 for an arm without one.
     """
@@ -30,6 +34,8 @@ class Events:
     steps: IntArray
     regret: FloatArray
     misses: IntArray
+    irregular: BoolArray
+    clouded: BoolArray
     last_suboptimal: IntArray
     pulls: IntArray
     good_pulls: IntArray
@@ -44,19 +50,48 @@ class Events:
             steps=np.zeros((runs, frames, 4), dtype=np.int64),
             regret=np.zeros((runs, frames, 4)),
             misses=np.zeros((runs, frames), dtype=np.int64),
+            irregular=np.zeros((runs, frames), dtype=np.bool_),
+            clouded=np.zeros((runs, frames), dtype=np.bool_),
             last_suboptimal=np.zeros(runs, dtype=np.int64),
-            pulls=np.zeros((runs, n_contexts, n_arms), dtype=np.int64),
+            pulls=np.zeros((runs, frames, n_contexts, n_arms), dtype=np.int64),
             good_pulls=np.zeros((runs, n_contexts, n_arms), dtype=np.int64),
             eigenvalues=np.zeros((runs, checkpoints, n_arms)),
             basis_pulls=np.zeros((runs, checkpoints, n_arms), dtype=np.int64),
         )
 
+    @classmethod
+    def parts(cls) -> tuple[str, ...]:
+        """Names of the arrays."""
+        return tuple(field.name for field in fields(cls))
+
+    def fits(self, runs: int, checkpoints: int, horizon: object) -> bool:
+        """Whether the arrays are of one simulation of this size."""
+        if not isinstance(horizon, int) or self.pulls.ndim != 4:
+            return False
+        n_contexts, n_arms = self.pulls.shape[2:]
+        wanted = Events.empty(0, horizon, n_contexts, n_arms, checkpoints).arrays()
+        return all(
+            array.dtype == wanted[name].dtype and array.shape == (runs, *wanted[name].shape[1:])
+            for name, array in self.arrays().items()
+        )
+
     def take(self, chunk: slice, watch: "Watch") -> None:
         """Put down what was counted in some runs."""
         self.steps[chunk], self.regret[chunk], self.misses[chunk] = watch.steps, watch.regret, watch.misses
+        self.irregular[chunk], self.clouded[chunk] = watch.irregular, watch.clouded
         self.last_suboptimal[chunk] = watch.last
         self.pulls[chunk], self.good_pulls[chunk] = watch.pulls, watch.good_pulls
 
+    def arrays(self) -> dict[str, Any]:
+        """All of it by name; the first axis of each is the runs."""
+        return {name: getattr(self, name) for name in self.parts()}
+
     def rows(self, which: IntArray | slice) -> "Events":
         """Some of the runs."""
-        return Events(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
+        return Events(**{name: array[which] for name, array in self.arrays().items()})
+
+    @classmethod
+    def joined(cls, parts: Sequence["Events"]) -> "Events":
+        """The same policy's events in several sets of runs."""
+        named = [part.arrays() for part in parts]
+        return cls(**{name: np.concatenate([part[name] for part in named]) for name in named[0]})

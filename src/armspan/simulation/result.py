@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armspan._files import whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra
 from armspan.simulation.events import Events
@@ -34,7 +34,7 @@ class Result:
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
     regret : (P, R, C) the same with the rewards as they came, noise and all: the paper's definition.
     fingerprint : changes with any number in the environment and the policies.
-    events : for each policy that was watched (simulate(..., events=True)), the proof's error events; not saved.
+    events : for each policy that was watched (simulate(..., events=True)), the proof's error events.
     """
 
     policies: tuple[str, ...]
@@ -102,23 +102,13 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file: a NumPy .npz archive with a JSON header. An older one stays until all is written."""
-        header = {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in _WORDS}
+        header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "events": list(self.events)}
+        header |= {name: getattr(self, name) for name in _WORDS}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        target = Path(path)
-        try:
-            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    os.fchmod(file.fileno(), 0o666 & ~_umask())
-                Path(temporary).replace(target)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise BadFile(f"cannot write {target}: {error.strerror}") from None
+        for number, events in enumerate(self.events.values()):
+            arrays |= {f"events {number} {name}": array for name, array in events.arrays().items()}
+        with whole_file(path) as file:
+            np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
 
     def __repr__(self) -> str:
         return (
@@ -127,19 +117,17 @@ class Result:
         )
 
 
-def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run."""
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             header = json.loads(bytes(archive["header"]))
             arrays = {name: archive[name] for name in _ARRAYS}
+            names = list(header.get("events", []))
+            events = {
+                name: {part: archive[f"events {number} {part}"] for part in Events.parts()}
+                for number, name in enumerate(names)
+            }
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
     except Exception:  # a damaged archive can fail anywhere inside zipfile, zlib, NumPy and json
@@ -148,18 +136,23 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise BadFile(f"{path} is not an armspan result, or is damaged")
     if header.get("version") != VERSION:
         raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads version {VERSION}")
-    return _checked(path, header, arrays)
+    return _checked(path, header, arrays, events)
 
 
-def _checked(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> Result:
-    names = header.get("policies")
+def _checked(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any], events: dict[str, dict[str, Any]]
+) -> Result:
+    names = header.get("policies", [])
     shape = (len(names) if isinstance(names, list) else -1, arrays["runs"].size, arrays["checkpoints"].size)
     whole = all(arrays[name].dtype == np.int64 and arrays[name].ndim == 1 for name in ("runs", "checkpoints"))
     real = all(arrays[name].dtype == np.float64 and arrays[name].shape == shape for name in ("pseudo_regret", "regret"))
-    if not (whole and real and all(name in header for name in _WORDS)):
+    watched = {name: Events(**parts) for name, parts in events.items()}
+    fit = whole and real and all(name in header for name in _WORDS) and all(name in list(names) for name in watched)
+    fit = fit and all(entry.fits(*shape[1:], header["horizon"]) for entry in watched.values())
+    if not fit:
         raise BadFile(f"{path} is damaged: its parts do not fit together")
     words = {name: header[name] for name in _WORDS} | {"policies": tuple(header["policies"])}
-    return Result(**words, **arrays)
+    return Result(**words, **arrays, events=watched)
 
 
 def concatenate(results: Sequence[Result]) -> Result:
@@ -180,7 +173,11 @@ def concatenate(results: Sequence[Result]) -> Result:
         raise InvalidParameter("results must hold different runs")
     return replace(
         first,
-        events={},
+        events={
+            name: Events.joined([result.events[name] for result in results])
+            for name in first.events
+            if all(name in result.events for result in results)
+        },
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
         regret=np.concatenate([result.regret for result in results], axis=1),

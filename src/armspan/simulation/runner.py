@@ -11,13 +11,12 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import IntArray, Progress
-from armspan.diversity import audit
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
-from armspan.environments.table import TableEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
+from armspan.policies.cells import cells_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import WatchedLearner
 from armspan.simulation import plan
@@ -54,8 +53,8 @@ def simulate(
         on any engine and any number of workers.
     engine : "cpu" (compiled, all cores), "python" (the naive readable form, same choices), "auto" (the best present).
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
-    events : count the proof's frames and error events for the linear policies, into result.events; contexts must be a
-        finite set, and the engine compiled.
+    events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
+        "cpu", and the environment not a user's own.
     workers : threads; as many as there are cores if left out.
     progress : called as progress(done, total).
     """
@@ -118,16 +117,12 @@ def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner
 
 def _watch(makers: list[MakeLearner], policies: list[Any], env: Environment, engine: str, horizon: int) -> list[int]:
     """Have the linear policies watched; returns which they are. Changes makers."""
-    if not isinstance(env, TableEnvironment) or engine != "cpu":
-        raise NotApplicable("events need a finite set of contexts and the engine cpu")
-    report = audit(env)
-    basis = np.zeros((env.n_arms, env.n_contexts), dtype=np.bool_)
-    for row in report.arms:
-        basis[row.arm, env.optimal_contexts(row.arm)[list(row.basis.rows)]] = True
-    p = report.p or 1 / env.n_contexts
+    if engine != "cpu":
+        raise NotApplicable(f'events need the engine "cpu", got {engine!r}')
+    cells = cells_of(env)
     linear = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy)]
     for number in linear:
-        makers[number] = partial(policies[number].watched, env, basis=basis, p=p, horizon=horizon)
+        makers[number] = partial(policies[number].watched, env, cells=cells, horizon=horizon)
     return linear
 
 
@@ -150,7 +145,8 @@ class _Job:
         self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
         self.noise_sums = np.zeros((runs.size, checkpoints.size))
         self.finished = np.zeros(runs.size, dtype=bool)
-        room = runs.size, horizon, env.n_contexts or 0, env.n_arms, checkpoints.size
+        cells = env.n_contexts or 2 * env.n_arms * env.n_features
+        room = runs.size, horizon, cells, env.n_arms, checkpoints.size
         self.events = {p: Events.empty(*room) for p in watched}
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()

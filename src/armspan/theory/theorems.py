@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 of the paper as functions of the problem's numbers, term by term, and the bounds they improve on.
+"""Theorems 1 and 2 of the paper as functions of the problem's numbers, term by term.
 
 The paper takes 1-subgaussian noise. Dividing rewards by R makes R-subgaussian noise so; then Δ, s and the regret of a
 step are divided by R too, and the bound is multiplied by R at the end. All functions here do that.
@@ -72,7 +72,11 @@ def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
 
 
 def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
-    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}."""
+    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}, as printed.
+
+    The proof's last step takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. Since ‖β‖₂² ≤ 4δ²/d in that lemma, the step is
+    right for d ≥ 4; in fewer dimensions 4δ²/d should stand for δ² here.
+    """
     K, d = problem.n_arms, problem.n_features
     gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
     d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
@@ -118,58 +122,7 @@ def _bias_step(problem: ProblemNumbers) -> float:
         return float(np.exp(12 * (problem.feature_bound * s) ** 2 / (2 + problem.n_features)))
 
 
-def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """4α_t²/Δ²: up to step t, what a suboptimal arm is pulled in a context while estimates are good (Lemma 3)."""
-    return 4 * _alpha(t, problem) ** 2 / problem.gap**2
-
-
-def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: int) -> FloatArray:
-    """t/16n - 4Kα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved)."""
-    return t / (16 * n_contexts) - problem.n_arms * suboptimal_pulls(t, problem)
-
-
-def width_squared_bound(t: IntArray, problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> FloatArray:
-    """δ²/(t/16n - 4Kα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
-    pulls = optimal_pulls(t, problem, n_contexts)
-    d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
-    return np.where(pulls > 0, d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
-
-
-def span_weight(feature_bound: float, basis: FloatArray) -> float:
-    """l√d/√λ_min(ΦᵀΦ): at most ‖β‖₁ where x = Φβ and ‖x‖ ≤ l (Lemma 5); basis (d, d) has the vectors as rows."""
-    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
-    return float(feature_bound * np.sqrt(len(basis)) / smallest)
-
-
-def perturbed_eigenvalue(basis: FloatArray, radius: float) -> float:
-    """(√λ_min(ΦᵀΦ) - √d·r)²: at least λ_min after every vector moved by at most r < √(λ_min/d) (Lemma 7)."""
-    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
-    return max(smallest - float(np.sqrt(len(basis))) * radius, 0.0) ** 2
-
-
-def elliptical_potential(n_features: int, ridge: float, feature_bound: float, steps: int) -> float:
-    """2d log((d·ridge + n·l²)/(d·ridge)): at most Σ min(1, ‖x_t‖²_{V⁻¹}) over n steps from V₀ = ridge·I (Lemma 8)."""
-    return float(2 * n_features * np.log1p(steps * feature_bound**2 / (n_features * ridge)))
-
-
-def linucb_bound(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """The classical shape O(d√t), with its constants: 2α_t √(2 t K d log(1 + t/(d K))), K regressions side by side."""
-    K, d = problem.n_arms, problem.n_features
-    return 2 * _alpha(t, problem) * np.sqrt(2 * t * K * d * np.log1p(t / (d * K)))
-
-
-def suplinucb_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """The shape √(d t log³(K t log t)) of SupLinUCB (Chu et al. 2011), times R; its constant is not given."""
-    K, d = problem.n_arms, problem.n_features
-    inner = np.log(np.maximum(K * t * np.log(np.maximum(t, 2)), 2.0))
-    return problem.noise_scale * np.sqrt(d * t * inner**3)
-
-
-def dominated_arm_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """2R² log t/Δ: what telling a dominated arm apart must cost in the long run (Lai and Robbins' shape)."""
-    return 2 * problem.noise_scale**2 * np.log(np.maximum(t, 1)) / problem.gap
-
-
-def _alpha(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+def problem_alpha(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """α_t for these numbers."""
     bias = problem.feature_bound * problem.parameter_bound
     return paper_alpha(t, n_features=problem.n_features, bias=bias, noise_scale=problem.noise_scale)

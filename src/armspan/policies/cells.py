@@ -1,0 +1,58 @@
+"""What the proof counts in a run: contexts, or meta-contexts (Section 5) where contexts do not recur."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity import audit
+from armspan.environments import Environment
+from armspan.environments.custom import CustomEnvironment
+from armspan.environments.table import TableEnvironment
+from armspan.errors import NotApplicable
+from armspan.kernels.block import Block
+from armspan.kernels.watched import meta_cells
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """n cells in which pulls are counted.
+
+    basis : (K, n) cells of each arm's basis; none for an arm without one. p : how often the rarest of those comes.
+    bases, radius : (K, d, d) vectors, as rows, and size of the balls that are meta-contexts; None for finite contexts.
+    """
+
+    basis: BoolArray
+    p: float
+    bases: FloatArray | None = None
+    radius: float = 0.0
+
+    def of(self, block: Block) -> IntArray:
+        """The cell of each row of the block's tables."""
+        if self.bases is None:
+            return np.arange(len(block.x))
+        cells = np.empty(len(block.x), dtype=np.int64)
+        units = self.bases / np.maximum(np.linalg.norm(self.bases, axis=2, keepdims=True), 1e-300)
+        meta_cells(block.x, block.losses, self.bases, units, self.radius, cells)
+        return cells
+
+
+def cells_of(env: Environment) -> Cells:
+    """The contexts of a finite set; otherwise 2Kd meta-contexts, those in the balls of the bases and those outside.
+
+    Where there is no basis, p is as if all cells came equally often; frames are judged by it alone then.
+    """
+    if isinstance(env, CustomEnvironment):
+        raise NotApplicable(f"events need an environment that knows its truth, and {env.name} is written in Python")
+    report, K, d = audit(env), env.n_arms, env.n_features
+    if isinstance(env, TableEnvironment):
+        basis = np.zeros((K, env.n_contexts), dtype=np.bool_)
+        for row in report.arms:
+            basis[row.arm, env.optimal_contexts(row.arm)[list(row.basis.rows)]] = True
+        return Cells(basis, report.p or 1 / env.n_contexts)
+    basis = np.zeros((K, 2 * K * d), dtype=np.bool_)
+    if report.meta is None:
+        return Cells(basis, 1 / (2 * K * d), np.zeros((K, d, d)), -1.0)
+    for a in range(K):
+        basis[a, 2 * a * d : 2 * (a + 1) * d : 2] = True
+    return Cells(basis, report.meta.p, report.meta.bases, report.meta.radius)

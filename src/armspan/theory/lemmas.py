@@ -1,0 +1,58 @@
+"""The lemmas behind the theorems as functions: what holds in every run while estimates are good."""
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.theory.theorems import ProblemNumbers, delta, problem_alpha
+
+
+def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """4α_t²/Δ²: up to step t, what a suboptimal arm is pulled in a context while estimates are good (Lemma 3)."""
+    return 4 * problem_alpha(t, problem) ** 2 / problem.gap**2
+
+
+def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: int) -> FloatArray:
+    """t/16n - 4Kα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved)."""
+    return t / (16 * n_contexts) - problem.n_arms * suboptimal_pulls(t, problem)
+
+
+def width_squared_bound(t: IntArray, problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> FloatArray:
+    """δ²/(t/16n - 4Kα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
+    pulls = optimal_pulls(t, problem, n_contexts)
+    d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
+    return np.where(pulls > 0, d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
+
+
+def group_suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
+    """8α_t²/Δ²·d log((d + t)/d): the same where contexts do not recur, in a group in which another arm is best."""
+    d = problem.n_features
+    return 2 * suboptimal_pulls(t, problem) * d * np.log((d + t) / d)
+
+
+def group_optimal_pulls(t: IntArray, problem: ProblemNumbers, p: float) -> FloatArray:
+    """tp/16 - 8Kα_t²/Δ²·d log((d + t)/d): on 𝒟, what an arm was at least pulled in each of its meta-contexts."""
+    return t * p / 16 - problem.n_arms * group_suboptimal_pulls(t, problem)
+
+
+def group_width_squared_bound(t: IntArray, problem: ProblemNumbers, p: float, lambda_0: float) -> FloatArray:
+    """4δ² over `group_optimal_pulls`: on 𝒟, what σ̂² is at most; infinite where that is not positive."""
+    pulls = group_optimal_pulls(t, problem, p)
+    d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
+    return np.where(pulls > 0, 4 * d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
+
+
+def span_weight(feature_bound: float, basis: FloatArray) -> float:
+    """l√d/√λ_min(ΦᵀΦ): at most ‖β‖₁ where x = Φβ and ‖x‖ ≤ l (Lemma 5); basis (d, d) has the vectors as rows."""
+    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
+    return float(feature_bound * np.sqrt(len(basis)) / smallest)
+
+
+def perturbed_eigenvalue(basis: FloatArray, radius: float) -> float:
+    """(√λ_min(ΦᵀΦ) - √d·r)²: at least λ_min after every vector moved by at most r < √(λ_min/d) (Lemma 7)."""
+    smallest = float(np.linalg.svd(basis, compute_uv=False)[-1])
+    return max(smallest - float(np.sqrt(len(basis))) * radius, 0.0) ** 2
+
+
+def elliptical_potential(n_features: int, ridge: float, feature_bound: float, steps: int) -> float:
+    """2d log((d·ridge + n·l²)/(d·ridge)): at most Σ min(1, ‖x_t‖²_{V⁻¹}) over n steps from V₀ = ridge·I (Lemma 8)."""
+    return float(2 * n_features * np.log1p(steps * feature_bound**2 / (n_features * ridge)))
