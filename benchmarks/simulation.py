@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from armspan.environments import BoxContexts, paper_1a
+from armspan.environments import BoxContexts, Environment, paper_1a, paper_1c
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from armspan.simulation.runner import available_cores
@@ -100,17 +100,18 @@ def flat_in_t() -> None:
 
 
 def watching() -> None:
-    """Cost of counting the proof's events, beside the plain simulation."""
-    env = paper_1a()
+    """Cost of counting the proof's events, and of the audit before it, beside the plain simulation."""
+    print()
+    for env, horizon in ((paper_1a(), 100_000), (paper_1c(1988), 200_000)):
 
-    def run(events: bool) -> None:
-        simulate(env, LinUCBd(), horizon=100_000, runs=RUNS, events=events)
+        def run(events: bool, env: Environment = env, horizon: int = horizon) -> None:
+            simulate(env, LinUCBd(), horizon=horizon, runs=RUNS, events=events)
 
-    run(True)
-    steps = 100_000 * RUNS
-    times = best_side_by_side({"plain": (lambda: run(False), steps), "events": (lambda: run(True), steps)})
-    ratio = times["events"] / times["plain"]
-    print(f"\nCounting events: {times['events']:.1f} ns a step against {times['plain']:.1f}: {ratio:.1f}x (goal <= 3x)")
+        run(True)
+        steps = horizon * RUNS
+        times = best_side_by_side({"plain": (lambda: run(False), steps), "events": (lambda: run(True), steps)})
+        ratio, cost = times["events"] / times["plain"], f"{times['events']:.1f} ns a step against {times['plain']:.1f}"
+        print(f"Counting events in {env.name}: {cost}: {ratio:.1f}x (goal <= 3x)")
 
 
 def growth_with_size() -> None:

@@ -32,6 +32,7 @@ def test_the_papers_problem() -> None:
     assert report.margin == pytest.approx(0.14)
     assert answers(report) == ["yes", "no", "yes"]
     assert [row.probability for row in report.arms] == [0.5, 0.5]
+    np.testing.assert_allclose(report.arms[1].features, paper_1a().optimal_features(1))
     np.testing.assert_allclose(report.arms[1].basis_features, [[0.3, 0.7], [0.2, 0.8]])
     assert answers(armspan.audit(paper_1b())) == ["yes", "no", "yes"]
 

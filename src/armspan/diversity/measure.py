@@ -134,7 +134,7 @@ def _arm(
     if probability == 0:
         nothing = np.empty((0, d))
         never = f"arm {name} is never best"
-        return ArmDiversity(arm, name, 0.0, 0.0, 0, Basis((), 0.0, 0.0), nothing, np.zeros(d), never)
+        return ArmDiversity(arm, name, nothing, 0.0, 0.0, 0, Basis((), 0.0, 0.0), nothing, np.zeros(d), never)
     values, vectors = np.linalg.eigh(weighted_moment(X, weights))
     missing = vectors[:, values <= d * np.finfo(np.float64).eps * values[-1]]
     smallest = 0.0 if missing.size else float(values[0])
@@ -147,7 +147,7 @@ def _arm(
         basis = Basis((), eigenvalue, np.inf)
     words = direction_words(name, feature_names, direction, smallest / float(values[-1]), missing.shape[1])
     rank = _rank(X, rank_tolerance)
-    return ArmDiversity(arm, name, probability, smallest, rank, basis, features, direction, words)
+    return ArmDiversity(arm, name, X, probability, smallest, rank, basis, features, direction, words)
 
 
 def _plainest(space: FloatArray) -> FloatArray:

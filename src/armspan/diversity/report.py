@@ -15,6 +15,7 @@ class ArmDiversity:
     """One arm in the contexts in which it alone is best.
 
     arm, name : its number, and what it is called.
+    features : (m, d) its features there, of all contexts or of those sampled.
     probability : how often it is best. second_moment : λ_min(E[xxᵀ | it is best]), Assumption 1.5.
     rank : of its features there, at the tolerance of the audit.
     basis : the best basis among its features there. basis_features : (d, d) these features, if there are any.
@@ -23,6 +24,7 @@ class ArmDiversity:
 
     arm: int
     name: str
+    features: FloatArray
     probability: float
     second_moment: float
     rank: int
