@@ -182,6 +182,13 @@ def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert set(content) == {"LinUCB-d", "greedy"}
     assert len(content["greedy"]["last_suboptimal"]) == 6
     spec.write_text(spec.read_text().replace("paper_1b", "paper_1c").replace("ContextUCB", "LinUCB"))
+    alone = tmp_path / "alone.toml"
+    alone.write_text('horizon = 9\n[environment]\nkind = "paper_1a"\n[[policies]]\nkind = "ContextUCB"\n')
+    assert main(["explain-run", str(alone)]) == 2
+    assert "explain-run is about linear policies, and UCB per context is none" in capsys.readouterr().err
+    alone.write_text(alone.read_text().replace("ContextUCB", "LinUCBd"))
+    assert main(["explain-run", str(alone), "--horizon", "1", "--out", str(tmp_path / "one")]) == 0
+    capsys.readouterr()
     assert main(["explain-run", str(spec), "--runs", "3", "--json"]) == 0  # meta-contexts
     assert len(json.loads(capsys.readouterr().out)["greedy"]["last_suboptimal"]) == 3
 
@@ -237,11 +244,15 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         assert entry["probability_interval"][0] <= (best == a).mean() <= entry["probability_interval"][1]
         assert entry["second_moment_interval"][0] <= entry["second_moment"] <= entry["second_moment_interval"][1]
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])
+    (tmp_path / "words.csv").write_text("arm,reward,size\n1,2,tall\n2,3,short\n")
     (tmp_path / "two.csv").write_text("arm,reward\n1,2\n2,3\n")
     for arguments, sentence in (
         ([*command[:2], "--arm", "missing"], "must have a column 'missing'"),
         ([*command, "--features", "age,shoe"], "must have a column 'shoe'"),
         ([*command, "--features", "age", "--resamples", "0"], "resamples must be"),
+        ([*command, "--features", "age,age"], "--features must name different columns"),
+        ([*command, "--seed", "-1"], "seed must be an integer >= 0"),
+        (["audit", str(tmp_path / "words.csv")], "column 'size' must hold numbers, and has none"),
         (["audit", str(tmp_path / "torn.parquet")], "cannot read"),
         (["audit", str(tmp_path / "two.csv")], "must have columns with features beside 'arm' and 'reward'"),
         (["audit", "log.xls"], "FILE must end in .csv or .parquet"),

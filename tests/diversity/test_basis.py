@@ -85,3 +85,11 @@ def test_exchanges_end_where_no_single_one_helps() -> None:
         trial = rows.copy()
         trial[out] = new
         assert np.linalg.svd(X[trial], compute_uv=False)[-1] <= value * (1 + 1e-9)
+
+
+def test_features_of_different_scale_are_searched_too() -> None:
+    X = np.random.default_rng(7).normal(size=(40, 5)) * 10.0 ** np.arange(5)
+    basis = best_basis(X)
+    truth = brute_force(X)
+    assert basis.eigenvalue == pytest.approx(truth, rel=1e-6)
+    assert truth * (1 - 1e-9) <= basis.upper < 2 * truth

@@ -67,3 +67,10 @@ def test_section_6_covariate_diversity_fails_in_figures_1a_and_1b() -> None:
         for a in range(2):
             found = least_diverse_half_space(env.features[a], env.probabilities)
             assert (found.eigenvalue, found.certain) == (0.0, True)
+
+
+def test_borders_that_are_met_twice_make_no_cell() -> None:
+    """Every half-space holds one of x and -3x, for two different x: nothing is ever flat."""
+    for seed in range(30):
+        B = np.random.default_rng(seed).normal(size=(2, 2))
+        assert least_diverse_half_space(np.vstack([B, -3 * B]), np.full(4, 0.25)).eigenvalue > 0

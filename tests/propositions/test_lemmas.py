@@ -1,10 +1,13 @@
 """The lemmas of Appendix C and D on simulated runs. They hold in every run for certain, not only in the mean."""
 
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
 from armspan import theory
-from armspan._typing import BoolArray, IntArray
+from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity import audit, problem_numbers
 from armspan.environments import BoxContexts, FiniteContexts, paper_1a, paper_1b
 from armspan.policies import LinUCBd
@@ -91,3 +94,41 @@ def test_the_same_lemmas_where_contexts_do_not_recur() -> None:
     good = good_frames(events)[:, np.frexp(checkpoints)[1] - 1]
     assert (env.feature_bound**2 / events.eigenvalues.min(axis=2) <= width)[good].all()
     assert np.isfinite(width[good.any(axis=0)]).any()
+
+
+class Recorder:
+    """LinUCB-d that keeps what it pulled, run after run."""
+
+    pulled: ClassVar[list[list[list[FloatArray]]]] = []
+
+    def __init__(self, n_arms: int, n_features: int, seed: int) -> None:
+        setting = SimpleNamespace(n_arms=n_arms, n_features=n_features, name="recorder")
+        policy: Any = LinUCBd(feature_bound=1.0, parameter_bound=1.0, noise_scale=0.1)
+        self.reference, self.t = policy.reference(setting), 0
+        self.pulled.append([[] for _ in range(n_arms)])
+
+    def choose(self, x: FloatArray) -> int:
+        self.t += 1
+        return int(np.argmax(self.reference.index(x, self.t, self.t)))
+
+    def update(self, arm: int, x: FloatArray, reward: float) -> None:
+        self.reference.update(arm, x, self.t, reward)
+        self.pulled[-1][arm].append(x[arm])
+
+
+def test_the_span_and_potential_lemmas_on_a_run() -> None:
+    """Lemma 5: what was pulled is a combination of the best basis with ‖β‖₁ ≤ δ. Lemma 8: Σ(1 ∧ σ̂²) is logarithmic."""
+    Recorder.pulled.clear()
+    simulate(EASY, Recorder, horizon=400, runs=2)
+    l, d = EASY.feature_bound, EASY.n_features
+    for arms in Recorder.pulled[-2:]:  # one more is made to see that it can be
+        assert sum(len(rows) for rows in arms) == 400
+        for a, rows in enumerate(arms):
+            basis = audit(EASY).arms[a].basis_features
+            V, potential = l**2 * np.eye(d), 0.0
+            for x in rows:
+                assert np.abs(np.linalg.solve(basis.T, x)).sum() <= theory.span_weight(l, basis) * (1 + 1e-9)
+                potential += min(1.0, float(x @ np.linalg.solve(V, x)))
+                V += np.outer(x, x)
+            assert potential <= theory.elliptical_potential(d, l**2, l, len(rows))
+            assert potential > 0.5

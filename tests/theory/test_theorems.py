@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from armspan import theory
 from armspan.diversity import problem_numbers, regret_bound
 from armspan.environments import diversity_dial, paper_1a, paper_1b
-from armspan.errors import NotApplicable
+from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 
@@ -32,12 +32,13 @@ def test_theorem_1_term_by_term() -> None:
     assert bound.total == pytest.approx(8 * M * K * d * n**2 + (8 * n + 1) * M * (2 + 2.5 * K) + t_2 * M)
 
 
-def test_theorem_2_term_by_term() -> None:
-    """8MKd/p², M(2 + 2.5K), 8M(2 + 2.5K)/p, t₄M with t₃ and t₄ of Appendix D."""
-    K, d, l, s, gap, M, p, lambda_0 = 3, 2, 0.9, 1.1, 0.2, 0.7, 0.03, 0.05
-    t_3 = max(1728 * (2 + d) * (l**2 * d / lambda_0 + 2 * K * d) / (gap**2 * p), 10)
+@pytest.mark.parametrize(("d", "factor"), [(2, 2.0), (3, 4 / 3), (4, 1.0), (6, 1.0)])
+def test_theorem_2_term_by_term(d: int, factor: float) -> None:
+    """8MKd/p², M(2 + 2.5K), 8M(2 + 2.5K)/p, t₄M with t₃ and t₄ of Appendix D, and 4δ²/d for δ² where d < 4."""
+    K, l, s, gap, M, p, lambda_0 = 3, 0.9, 1.1, 0.2, 0.7, 0.03, 0.05
+    t_3 = max(1728 * (2 + d) * (factor * l**2 * d / lambda_0 + 2 * K * d) / (gap**2 * p), 10)
     t_4 = max(t_3 * math.log(t_3) ** 2, math.exp(12 * l**2 * s**2 / (2 + d)))
-    bound = theory.theorem_2(PROBLEM, p, lambda_0)
+    bound = theory.theorem_2(replace(PROBLEM, n_features=d), p, lambda_0)
     assert bound.total == pytest.approx(8 * M * K * d / p**2 + (8 / p + 1) * M * (2 + 2.5 * K) + t_4 * M)
     assert bound.last_exploration == pytest.approx(t_4)
 
@@ -110,3 +111,21 @@ def test_width_bound_is_infinite_until_it_says_something() -> None:
     early, late = theory.width_squared_bound(t, PROBLEM, 5, 0.05)
     assert early == np.inf
     assert 0 < late < 1
+
+
+@pytest.mark.parametrize(
+    ("p", "lambda_0", "gap", "sentence"),
+    [
+        (0.1, 0.0, 1.0, "lambda_0 must be > 0, got 0.0"),
+        (0.0, 0.1, 1.0, "p must be > 0, got 0.0"),
+        (2.0, 0.1, 1.0, "p must be <= 1, got 2"),
+        (0.1, 0.1, 0.0, "gap must be > 0, got 0.0"),
+    ],
+)
+def test_theorems_refuse_what_they_do_not_cover(p: float, lambda_0: float, gap: float, sentence: str) -> None:
+    problem = theory.ProblemNumbers(2, 3, 1.0, 1.0, gap, 1.0)
+    with pytest.raises(InvalidParameter, match=sentence):
+        theory.theorem_2(problem, p, lambda_0)
+    if p == 0.1:
+        with pytest.raises(InvalidParameter, match=sentence):
+            theory.theorem_1(problem, 10, lambda_0)

@@ -34,9 +34,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--arm", default="arm", help="column with what was chosen (default arm)")
     parser.add_argument("--reward", default="reward", help="column with the reward (default reward)")
     parser.add_argument("--features", help="columns with the features, by commas (default: all others)")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help=f"of the bootstrap (default {RESAMPLES})")
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
-    add_common(parser)
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help=f"of the intervals (default {RESAMPLES})")
+    parser.add_argument("--seed", type=int, default=0, help="of the intervals (default 0)")
+    add_common(parser, page="audit.html")
     parser.set_defaults(run=run)
 
 
@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
             raise InvalidParameter(
                 f"{args.file} must have a column {column!r}, got {', '.join(map(str, table.columns))}"
             )
+    if len(set(features)) < len(features) or {args.arm, args.reward} & set(features):
+        raise InvalidParameter("--features must name different columns, and neither the arm's nor the reward's")
     if not features:
         raise InvalidParameter(f"{args.file} must have columns with features beside {args.arm!r} and {args.reward!r}")
     good, bad = _split(table, args.arm, [args.reward, *features])
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             name=args.file.name,
             resamples=args.resamples,
             seed=args.seed,
-            progress=bars("bootstrap"),
+            progress=bars("resampling"),
         )
     from armspan.report import audit as report
 
@@ -72,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         print(as_json(_numbers(audit, bad)))
     else:
         print("\n".join(([left_out] if left_out else []) + [str(audit.report), report.certainty(audit)]))
-        print("95 % intervals from a bootstrap of the rows, parameters fitted again each time")
+        print("95 % intervals from resampling the rows, parameters fitted again each time")
         for name, rows, _, p, _, moment, _ in report.arm_rows(audit):
             print(f"  arm {name} ({rows} rows): is best {p}, λ_min there {moment}")
     if folder is not None:
@@ -102,7 +104,10 @@ def _split(table: "pd.DataFrame", arm: str, numbers: list[str]) -> tuple["pd.Dat
 
     clean = table.copy()
     for column in numbers:
-        clean[column] = pd.to_numeric(clean[column], errors="coerce")
+        if not pd.api.types.is_datetime64_any_dtype(clean[column]):
+            clean[column] = pd.to_numeric(clean[column], errors="coerce")
+        if pd.api.types.is_datetime64_any_dtype(clean[column]) or not clean[column].notna().any():
+            raise BadFile(f"column {column!r} must hold numbers, and has none")
     complete = np.isfinite(clean[numbers].to_numpy(float)).all(axis=1) & clean[arm].notna().to_numpy()
     if not complete.any():
         raise BadFile("no row of the table is complete")

@@ -46,9 +46,9 @@ def resized(spec: Spec, args: argparse.Namespace) -> Spec:
     return replace(spec, **given)
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
+def add_common(parser: argparse.ArgumentParser, page: str = "report.html") -> None:
     """Options that every simulating command has."""
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write figures, tables and report.html here")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"write figures, tables and {page} here")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of tables")
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from armspan._json import as_json
 from armspan.cli.common import Bars, add_common, add_sizes, need_lab, output_folder, resized
+from armspan.errors import NotApplicable
 from armspan.experiments.spec import load_spec
+from armspan.policies.linear import LinearPolicy
 from armspan.simulation import simulate
 from armspan.simulation.events import NAMES
 
@@ -26,7 +28,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
     add_sizes(parser)
-    add_common(parser)
+    add_common(parser, page="events.html")
     parser.set_defaults(run=run)
 
 
@@ -37,6 +39,9 @@ def run(args: argparse.Namespace) -> int:
 
     spec = resized(load_spec(args.spec), args)
     folder = output_folder(args.out)
+    others = [policy.name for policy in spec.policies if not isinstance(policy, LinearPolicy)]
+    if len(others) == len(spec.policies):
+        raise NotApplicable(f"explain-run is about linear policies, and {', '.join(others)} is none")
     with Bars() as bars:
         result = simulate(
             spec.env,
@@ -47,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
             events=True,
             progress=bars(spec.name),
         )
+    if others and not args.json:
+        print(f"Not explained, for it is no linear policy: {', '.join(others)}")
     if args.json:
         print(as_json({name: _numbers(events) for name, events in result.events.items()}))
     else:

@@ -4,7 +4,7 @@ from armspan.diversity.basis import Basis, best_basis, lambda_0
 from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
 from armspan.diversity.logged import LoggedDiversity, audit_log
-from armspan.diversity.measure import problem_numbers
+from armspan.diversity.measure import meta_of, problem_numbers
 from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
@@ -23,6 +23,7 @@ __all__ = [
     "lambda_0",
     "leads",
     "least_diverse_half_space",
+    "meta_of",
     "problem_numbers",
     "regret_bound",
     "smallest_eigenvalues",

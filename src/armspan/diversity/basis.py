@@ -14,6 +14,8 @@ from armspan._typing import FloatArray, IntArray
 
 MOST_SUBSETS = 100_000
 """The search looks at this many subsets before it settles for an interval."""
+LARGEST_SEARCH = 2048
+"""With more features than this there are too many subsets to look at any."""
 EXCHANGE_WORK = 4e8
 """Trials of a round of exchanges, times d³: where more are possible, the most promising are tried."""
 _CHUNK = 2048
@@ -41,14 +43,22 @@ class Basis:
 
 def best_basis(X: FloatArray, *, most_subsets: int = MOST_SUBSETS) -> Basis:
     """The d rows of X (m, d) with the largest λ_min(ΦᵀΦ)."""
-    m, d = X.shape
-    if m < d or np.linalg.matrix_rank(X) < d:
+    _, firsts = np.unique(X, axis=0, return_index=True)
+    distinct = X[firsts]
+    m, d = distinct.shape
+    if m < d or np.linalg.matrix_rank(distinct / np.maximum(np.abs(distinct).max(axis=0), 1e-300)) < d:
         return Basis((), 0.0, 0.0)
-    rows = exchange(X)
-    best = float(_smallest(X @ X.T, rows[None])[0])
-    rows, best, open_bound = _branch_and_bound(X, rows, best, most_subsets)
-    upper = best if open_bound <= best else max(best, min(open_bound, dual_bound(X)))
-    return Basis(tuple(int(row) for row in np.sort(rows)), best, upper)
+    rows = exchange(distinct)
+    best, open_bound = _value(distinct[rows]), np.inf
+    if m <= LARGEST_SEARCH and best > 1e-12 * (distinct**2).sum(axis=1).max():  # below, rounding would decide
+        rows, best, open_bound = _branch_and_bound(distinct, rows, best, most_subsets)
+    upper = best if open_bound <= best else max(best, min(open_bound, dual_bound(distinct)))
+    return Basis(tuple(int(row) for row in np.sort(firsts[rows])), best, upper)
+
+
+def _value(basis: FloatArray) -> float:
+    """λ_min(ΦᵀΦ) by singular values, which lose fewer digits."""
+    return float(np.linalg.svd(basis, compute_uv=False)[-1] ** 2)
 
 
 def lambda_0(optimal_features: Sequence[FloatArray]) -> Basis:
@@ -65,11 +75,12 @@ def dual_bound(X: FloatArray, iterations: int = 400) -> float:
     """A number that λ_min(ΦᵀΦ) of no d rows of X (m, d) passes.
 
     For every M ⪰ 0 with trace 1, λ_min(Σ xxᵀ) ≤ Σ xᵀMx, which is at most the sum of the d largest xᵀMx. This holds for
-    any M; a good one is found by exponentiated gradient steps.
+    any M; a good one is found among single directions and by exponentiated gradient steps.
     """
     d = X.shape[1]
     scale = float(np.sort((X**2).sum(axis=1))[-d:].sum())
-    H, best = np.zeros((d, d)), np.inf
+    reach = (X @ _directions(X)) ** 2
+    H, best = np.zeros((d, d)), float(np.sort(reach, axis=0)[-d:].sum(axis=0).min())
     for step in range(1, iterations + 1):
         values, vectors = np.linalg.eigh(H)
         weights = np.exp(values - values.max())
@@ -84,7 +95,8 @@ def dual_bound(X: FloatArray, iterations: int = 400) -> float:
 def _branch_and_bound(X: FloatArray, rows: IntArray, best: float, most_subsets: int) -> tuple[IntArray, float, float]:
     """The best basis, its eigenvalue, and a bound on what was left out (-∞ if nothing was)."""
     m, d = X.shape
-    gram = X @ X.T
+    gram, reach = X @ X.T, (X @ _directions(X)) ** 2
+    top = np.vstack([np.zeros(reach.shape[1]), np.cumsum(-np.sort(-reach, axis=0), axis=0)])  # of the largest k
     stack: list[tuple[IntArray, FloatArray]] = [(np.arange(m)[:, None], np.diag(gram).copy())]
     seen = 0
     while stack:
@@ -97,6 +109,7 @@ def _branch_and_bound(X: FloatArray, rows: IntArray, best: float, most_subsets: 
         if not len(subsets):
             continue
         if subsets.shape[1] == d:
+            bounds = _smallest(gram, subsets)
             winner = int(np.argmax(bounds))
             if bounds[winner] > best:
                 rows, best = subsets[winner], float(bounds[winner])
@@ -106,8 +119,14 @@ def _branch_and_bound(X: FloatArray, rows: IntArray, best: float, most_subsets: 
             return rows, best, max(float(bound.max()) for _, bound in stack)
         children = _extend(subsets, m)
         seen += len(children)
-        stack.append((children, _smallest(gram, children)))
+        along = (reach[children].sum(axis=1) + top[d - children.shape[1]]).min(axis=1)
+        stack.append((children, np.minimum(_smallest(gram, children), along)))
     return rows, best, -np.inf
+
+
+def _directions(X: FloatArray) -> FloatArray:
+    """Unit columns in which a basis may be weakest: the axes, and the main directions of X."""
+    return np.column_stack([np.eye(X.shape[1]), np.linalg.svd(X, full_matrices=False)[2].T])
 
 
 def _extend(subsets: IntArray, m: int) -> IntArray:

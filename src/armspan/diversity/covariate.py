@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan._typing import FloatArray
+from armspan.diversity.moments import weakest
 
 _STARTS = 200
 
@@ -50,11 +51,9 @@ def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 
 
 
 def _eigenvalue(X: FloatArray, weights: FloatArray, u: FloatArray) -> float:
-    """λ_min(E[xxᵀ 1{uᵀx ≥ 0}]), 0 up to rounding."""
+    """λ_min(E[xxᵀ 1{uᵀx ≥ 0}])."""
     inside = X @ u >= 0
-    values = np.linalg.eigvalsh((X[inside] * weights[inside, None]).T @ X[inside])
-    largest = float((weights * (X**2).sum(axis=1)).sum())
-    return float(values[0]) if values[0] > X.shape[1] * np.finfo(np.float64).eps * largest else 0.0
+    return weakest((X[inside] * weights[inside, None]).T @ X[inside])[0]
 
 
 def _worst_cells(X: FloatArray, weights: FloatArray, most: int = 64) -> FloatArray:
@@ -65,7 +64,9 @@ def _worst_cells(X: FloatArray, weights: FloatArray, most: int = 64) -> FloatArr
     """
     angles = np.arctan2(X[:, 1], X[:, 0])
     borders = np.unique(np.concatenate([angles + np.pi / 2, angles - np.pi / 2]) % (2 * np.pi))
-    middle = (borders + np.append(borders[1:], borders[0] + 2 * np.pi)) / 2
+    ends = np.append(borders[1:], borders[0] + 2 * np.pi)
+    real = ends - borders > 1e-13  # narrower ones are the rounding of one border that was met twice
+    middle = (borders[real] + ends[real]) / 2
     order = np.argsort(angles)
     around = np.concatenate([angles[order] + turn * 2 * np.pi for turn in (-1, 0, 1)])
     first, second = np.tile(X[order].T, 3)

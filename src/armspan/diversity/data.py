@@ -10,7 +10,7 @@ from armspan._typing import FloatArray
 from armspan.diversity.measure import Audited, audit_problem
 from armspan.diversity.moments import leads
 from armspan.diversity.report import DiversityReport
-from armspan.errors import InvalidParameter
+from armspan.errors import InvalidParameter, NotApplicable
 
 
 class ContextData:
@@ -34,7 +34,10 @@ class ContextData:
         whole = (self.n_contexts, self.n_arms, self.n_features)
         self._x = np.broadcast_to(given[:, None, :], whole) if shared else given
         self._means = given @ self.theta_hat.T if shared else np.einsum("nkd,kd->nk", given, self.theta_hat)
-        self.feature_bound = float(np.linalg.norm(given, axis=-1).max())
+        with np.errstate(over="ignore"):
+            self.feature_bound = float(np.linalg.norm(given, axis=-1).max())
+        if not np.isfinite([self.feature_bound**2, np.abs(self._means).max()]).all():
+            raise InvalidParameter("contexts must be small enough that their squares are finite numbers")
         self.parameter_bound = float(np.linalg.norm(self.theta_hat, axis=1).max())
         self.gap = float(leads(self._means).min())
 
@@ -57,16 +60,22 @@ def audit(
     env : an environment. Or contexts : (n, d) features shared by the arms, or (n, K, d), with theta_hat : (K, d), the
     arms' parameters as known or fitted.
     arm_names, feature_names : what the report calls them; numbers from 0 if left out.
-    rank_tolerance : singular values below this times the largest count as 0 in ranks.
+    rank_tolerance : singular values below this times the largest count as 0 in ranks, after every feature is brought to
+        one scale.
     """
     if (env is None) == (contexts is None) or (contexts is None) != (theta_hat is None):
         raise InvalidParameter("audit must be given an environment, or both contexts and theta_hat")
     problem: Audited = ContextData(contexts, theta_hat) if env is None else env
-    for name, given, wanted in (
-        ("arm_names", arm_names, problem.n_arms),
-        ("feature_names", feature_names, problem.n_features),
-    ):
-        if given is not None and len(given) != wanted:
-            raise InvalidParameter(f"{name} must have {wanted} entries, got {len(given)}")
+    if not isinstance(problem, Audited) or not np.isfinite(problem.gap):
+        raise NotApplicable(f"audit needs an environment that knows its truth, got {type(problem).__name__}")
+    check_names("arm_names", arm_names, problem.n_arms)
+    check_names("feature_names", feature_names, problem.n_features)
     _validate.real("rank_tolerance", rank_tolerance, at_least=0)
     return audit_problem(problem, rank_tolerance=rank_tolerance, arm_names=arm_names, feature_names=feature_names)
+
+
+def check_names(name: str, given: Sequence[Any] | None, wanted: int) -> None:
+    """Refuse names that are not one for each."""
+    if given is not None and (isinstance(given, str) or not hasattr(given, "__len__") or len(given) != wanted):
+        count = len(given) if hasattr(given, "__len__") else type(given).__name__
+        raise InvalidParameter(f"{name} must have {wanted} entries, got {count}")

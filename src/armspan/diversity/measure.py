@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from armspan import theory
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis, best_basis
 from armspan.diversity.covariate import least_diverse_half_space
-from armspan.diversity.meta import meta_contexts
-from armspan.diversity.moments import leads, weighted_moment
+from armspan.diversity.intervals import wilson
+from armspan.diversity.meta import MetaContexts, meta_contexts
+from armspan.diversity.moments import leads, weakest, weighted_moment
 from armspan.diversity.report import ArmDiversity, DiversityReport
 from armspan.diversity.verdicts import direction_words, verdicts
 
@@ -19,6 +20,7 @@ SAMPLES = 200_000
 """Contexts that are drawn where there is no finite table of them."""
 
 
+@runtime_checkable
 class Audited(Protocol):
     """What an audit must know of an environment."""
 
@@ -57,15 +59,16 @@ def audit_problem(
     x, means, weights, exact = env.context_table(SAMPLES)
     lead, best = leads(means), np.argmax(means, axis=1)
     mine = [(lead > 0) & (best == a) for a in range(env.n_arms)]
-    meta = None if exact else meta_contexts([x[mine[a], a] for a in range(env.n_arms)], len(x), problem_numbers(env))
+    meta = None if exact else meta_of(env)
     rows = tuple(
         _arm(
             (a, arm_names[a], feature_names),
             x[mine[a], a],
             weights[mine[a]],
-            rank_tolerance,
-            best_basis(x[mine[a], a]) if exact else None,
-            None if meta is None else meta.bases[a],
+            ties=bool(((lead == 0) & (means[:, a] >= means.max(axis=1) - 1e-12 * np.abs(means).max())).any()),
+            rank_tolerance=rank_tolerance,
+            sampled=None if exact else len(x),
+            meta_basis=None if meta is None else meta.bases[a],
         )
         for a in range(env.n_arms)
     )
@@ -99,6 +102,13 @@ def audit_problem(
     return replace(report, verdicts=verdicts(report))
 
 
+def meta_of(env: Audited) -> MetaContexts | None:
+    """The meta-contexts of an environment whose contexts do not recur, or None where some arm has no basis."""
+    x, means, _, _ = env.context_table(SAMPLES)
+    best = np.where(leads(means) > 0, np.argmax(means, axis=1), -1)
+    return meta_contexts([x[best == a, a] for a in range(env.n_arms)], len(x), problem_numbers(env))
+
+
 def problem_numbers(env: Audited) -> theory.ProblemNumbers:
     """An environment's K, d, l, s, Δ, R, and M, the largest regret of a step (2ls where contexts are not finite)."""
     if env.n_contexts is None:
@@ -120,34 +130,59 @@ def _arm(
     who: tuple[int, str, Sequence[str]],
     X: FloatArray,
     weights: FloatArray,
+    *,
+    ties: bool,
     rank_tolerance: float,
-    basis: Basis | None,
+    sampled: int | None,
     meta_basis: FloatArray | None,
 ) -> ArmDiversity:
     """One row of the report.
 
     who : the arm's number, its name, and those of the features. X : (m, d) its features where it is best.
-    basis : the best among them; None where contexts do not recur, and meta_basis is that of the arm's meta-contexts.
+    sampled : of how many contexts; None if these are all. meta_basis : that of the arm's meta-contexts, if it has any.
     """
     (arm, name, feature_names), d = who, X.shape[1]
-    probability = float(weights.sum())
-    if probability == 0:
-        nothing = np.empty((0, d))
-        never = f"arm {name} is never best"
-        return ArmDiversity(arm, name, nothing, 0.0, 0.0, 0, Basis((), 0.0, 0.0), nothing, np.zeros(d), never)
-    values, vectors = np.linalg.eigh(weighted_moment(X, weights))
-    missing = vectors[:, values <= d * np.finfo(np.float64).eps * values[-1]]
-    smallest = 0.0 if missing.size else float(values[0])
-    direction = _plainest(missing) if missing.size else vectors[:, 0]
-    if basis is not None:
-        features = X[list(basis.rows)]
+    p = float(weights.sum())
+    p_interval = (p, p) if sampled is None else wilson(len(X), sampled)
+    smallest, direction, rank, basis, features = 0.0, np.zeros(d), 0, Basis((), 0.0, 0.0), np.empty((0, d))
+    moment_interval = (0.0, 0.0)
+    if len(X) == 0:
+        words = f"arm {name} is never best" + (" alone" if ties else "")
     else:
-        features = np.empty((0, d)) if meta_basis is None else meta_basis
-        eigenvalue = 0.0 if meta_basis is None else float(np.linalg.svd(meta_basis, compute_uv=False)[-1] ** 2)
-        basis = Basis((), eigenvalue, np.inf)
-    words = direction_words(name, feature_names, direction, smallest / float(values[-1]), missing.shape[1])
-    rank = _rank(X, rank_tolerance)
-    return ArmDiversity(arm, name, X, probability, smallest, rank, basis, features, direction, words)
+        moment = weighted_moment(X, weights)
+        smallest, weak = weakest(moment)
+        missing = weak.shape[1] if smallest == 0 else 0
+        direction, rank = _plainest(weak), _rank(X, rank_tolerance)
+        share = smallest / float(np.linalg.eigvalsh(moment)[-1]) if smallest else 0.0
+        words = direction_words(name, feature_names, direction, share, missing)
+        moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)
+        if sampled is None:
+            basis = best_basis(X)
+            features = X[list(basis.rows)]
+        elif meta_basis is not None:
+            features = meta_basis
+            basis = Basis((), float(np.linalg.svd(meta_basis, compute_uv=False)[-1] ** 2), np.inf)
+    return ArmDiversity(
+        arm=arm,
+        name=name,
+        features=X,
+        probability=p,
+        probability_interval=p_interval,
+        second_moment=smallest,
+        second_moment_interval=moment_interval,
+        ties=ties,
+        rank=rank,
+        basis=basis,
+        basis_features=features,
+        weakest_direction=direction,
+        words=words,
+    )
+
+
+def _around(value: float, sample: FloatArray) -> tuple[float, float]:
+    """95 % interval of a mean that came out as value."""
+    half = 1.96 * float(sample.std()) / np.sqrt(len(sample))
+    return max(value - half, 0.0), value + half
 
 
 def _plainest(space: FloatArray) -> FloatArray:
@@ -158,12 +193,15 @@ def _plainest(space: FloatArray) -> FloatArray:
 
 
 def _rarest(row: ArmDiversity, weights: FloatArray) -> float:
-    """How often the rarest context of the arm's basis arrives."""
-    return float(weights[list(row.basis.rows)].min()) if row.basis.rows else 0.0
+    """How often the rarest features of the arm's basis arrive."""
+    often = [float(weights[(row.features == feature).all(axis=1)].sum()) for feature in row.basis_features]
+    return min(often, default=0.0)
 
 
 def _rank(X: FloatArray, tolerance: float) -> int:
-    singular = np.linalg.svd(X, compute_uv=False)
+    """With every feature brought to one scale first, so that units do not matter."""
+    scale = np.abs(X).max(axis=0)
+    singular = np.linalg.svd(X / np.where(scale > 0, scale, 1.0), compute_uv=False)
     return int((singular > tolerance * singular[0]).sum())
 
 

@@ -6,7 +6,7 @@ group within distance r = ½√(λ₀/d) of its vector. p is how often the rares
 bound; this one is searched for to make that bound small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,7 @@ def meta_contexts(
     optimal_features : for each arm the features (m_a, d) of those of n_contexts sampled contexts in which it is best.
     One half of them chooses the bases, the other half measures p.
     """
+    problem = replace(problem, gap=problem.gap or 1.0)  # which bases are best does not depend on it
     first = [X[::2] for X in optimal_features]
     second = [X[1::2] for X in optimal_features]
     if min(len(X) for X in first) < problem.n_features:

@@ -17,6 +17,25 @@ def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:
     return (X * weights[:, None]).T @ X / weights.sum()
 
 
+def weakest(M: FloatArray) -> tuple[float, FloatArray]:
+    """λ_min of a second moment (d, d), and unit columns (d, m): its direction, or all those in which M is 0.
+
+    Whether M is singular is decided after its features are brought to one scale, so that units do not matter.
+    """
+    d, scale = len(M), np.sqrt(np.diag(M))
+    if (absent := scale == 0).any():
+        return 0.0, np.eye(d)[:, absent]
+    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+    missing = values <= 4 * d * np.finfo(np.float64).eps
+    if missing.any():
+        return 0.0, np.linalg.qr(vectors[:, missing] / scale[:, None])[0]
+    if scale.max() < 1e4 * scale.min():
+        plain, directions = np.linalg.eigh(M)
+        return float(plain[0]), directions[:, :1]
+    inverse, directions = np.linalg.eigh((vectors / values) @ vectors.T / np.outer(scale, scale))
+    return float(1 / inverse[-1]), directions[:, -1:]
+
+
 def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Per arm, P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]); the second is 0 for an arm that is never best.
 
@@ -25,13 +44,11 @@ def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) 
     """
     unique = leads(means) > 0
     best = np.argmax(means, axis=1)
-    K, d = x.shape[1:]
+    K = x.shape[1]
     p, smallest = np.zeros(K), np.zeros(K)
     for a in range(K):
         mine = unique & (best == a)
         p[a] = weights[mine].sum()
         if p[a] > 0:
-            eigenvalues = np.linalg.eigvalsh(weighted_moment(x[mine, a], weights[mine]))
-            rounding = d * np.finfo(np.float64).eps * eigenvalues[-1]
-            smallest[a] = eigenvalues[0] if eigenvalues[0] > rounding else 0.0
+            smallest[a], _ = weakest(weighted_moment(x[mine, a], weights[mine]))
     return p, smallest

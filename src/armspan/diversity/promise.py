@@ -1,7 +1,8 @@
 """regret_bound(): what Theorem 1 or 2 promises for an environment, or why it promises nothing."""
 
 from armspan import theory
-from armspan.diversity.measure import Audited, audit_problem, problem_numbers
+from armspan.diversity.data import audit
+from armspan.diversity.measure import Audited, problem_numbers
 from armspan.errors import NotApplicable
 
 
@@ -12,10 +13,15 @@ def regret_bound(env: Audited) -> theory.Bound:
     uniform. Otherwise Theorem 2, with meta-contexts searched for, and p at the lower end of its 95 % interval.
     Refuses, with the reason, where a hypothesis fails.
     """
-    report = audit_problem(env)
+    report = audit(env)
     promise = report.verdicts[0]
     if promise.answer != "yes":
         raise NotApplicable(f"no theorem applies to {env.name}. {promise.reason}")
+    if not getattr(env, "independent_arrivals", True):
+        raise NotApplicable(
+            f"the theorems' constant is for contexts that arrive independently, and those of {env.name} do not; "
+            "regret stays bounded if arrivals are ergodic, by another constant"
+        )
     problem, p = problem_numbers(env), report.p_interval[0]
     if report.exact:
         return theory.theorem_1(problem, n_contexts=1 / p, lambda_0=report.lambda_0)

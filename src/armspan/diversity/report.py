@@ -16,7 +16,9 @@ class ArmDiversity:
 
     arm, name : its number, and what it is called.
     features : (m, d) its features there, of all contexts or of those sampled.
-    probability : how often it is best. second_moment : λ_min(E[xxᵀ | it is best]), Assumption 1.5.
+    probability : how often it is best. second_moment : λ_min(E[xxᵀ | it is best]), Assumption 1.5. Each has a 95 %
+        interval, which is a point where all contexts were looked at.
+    ties : whether it shares the first place in some context.
     rank : of its features there, at the tolerance of the audit.
     basis : the best basis among its features there. basis_features : (d, d) these features, if there are any.
     weakest_direction : (d,) the direction in which its features vary least. words : what that means.
@@ -26,7 +28,10 @@ class ArmDiversity:
     name: str
     features: FloatArray
     probability: float
+    probability_interval: tuple[float, float]
     second_moment: float
+    second_moment_interval: tuple[float, float]
+    ties: bool
     rank: int
     basis: Basis
     basis_features: FloatArray
@@ -103,6 +108,8 @@ class DiversityReport:
                 f"{row.probability:>7.2%}  {row.second_moment:>11.4g}  {row.rank:>4}  {row.basis.eigenvalue:>10.4g}"
             )
             lines.append(f"{row.name:>{width}}  {numbers}  {row.words}")
+        if not self.exact:
+            lines.append("95 % intervals: " + "; ".join(map(_intervals, self.arms)))
         return "\n".join([*lines, *map(str, self.verdicts)])
 
     @property
@@ -112,3 +119,8 @@ class DiversityReport:
         if low == high:
             return f"{low:.5g}"
         return f"{low:.5g} or more" if np.isinf(high) else f"{low:.5g} to {high:.5g}"
+
+
+def _intervals(row: ArmDiversity) -> str:
+    (low, high), (least, most) = row.probability_interval, row.second_moment_interval
+    return f"arm {row.name} is best {low:.2%} to {high:.2%}, λ_min there {least:.4g} to {most:.4g}"

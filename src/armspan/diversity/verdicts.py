@@ -34,14 +34,22 @@ def constant_regret(report: DiversityReport) -> Verdict:
     """The hypotheses of Theorems 1 and 2."""
     question = "Does theory promise constant regret?"
     never = [row.name for row in report.arms if row.probability == 0]
+    tied = [row.name for row in report.arms if row.probability == 0 and row.ties]
     flat = [row for row in report.arms if row.probability > 0 and row.second_moment == 0]
+    if tied:
+        return Verdict(question, "no", f"Never best alone, only tied: {_list(tied)}. There is no gap.")
     if never:
-        return Verdict(question, "no", f"Never best: {_list(never)}. Telling such an arm apart costs at least log T.")
+        seen = "" if report.samples is None else f" in {report.samples:,} sampled contexts"
+        reason = f"Never best{seen}: {_list(never)}. Telling such an arm apart costs at least log T."
+        return Verdict(question, "no", reason)
     if flat:
         which = _list([row.name for row in flat])
         return Verdict(question, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
     if not report.gap > 0:
         return Verdict(question, "no", "There is no gap between the best arm and the next.")
+    if not report.exact and not report.p_interval[0] > 0:
+        reason = "Every arm's own contexts span in the sample, but no basis was found whose surroundings are met often."
+        return Verdict(question, "not known", reason)
     return Verdict(
         question, "yes", f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
     )

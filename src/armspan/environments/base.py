@@ -24,10 +24,11 @@ class Stream(Protocol):
 class Environment(ABC):
     """K arms, d features, a context process and noise.
 
-    n_contexts is None where contexts do not recur. feature_bound and parameter_bound are the paper's l and s,
-    gap is its Δ.
+    n_contexts is None where contexts do not recur. independent_arrivals is whether each comes regardless of the others.
+    feature_bound and parameter_bound are the paper's l and s, gap is its Δ.
     """
 
+    independent_arrivals = True
     name: str
     n_arms: int
     n_features: int

@@ -18,6 +18,8 @@ class MarkovContexts(TableEnvironment):
     transition : (n, n) array. Row c is the distribution of the context after c; the chain must be ergodic.
     """
 
+    independent_arrivals = False
+
     def __init__(
         self, features: Any, theta: Any, transition: Any, noise: Any = 1.0, *, name: str = "Markov contexts"
     ) -> None:

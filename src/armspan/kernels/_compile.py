@@ -1,4 +1,4 @@
-"""How kernels are compiled: by numba, without the GIL, cached on disk under a name that changes with their source.
+"""How kernels are compiled: by numba, mostly without the GIL, cached under a name that changes with their source.
 
 numba looks at one file's date to decide whether a cached kernel is still good, so an edited callee in another file
 would leave a stale caller. Here the cache folder is named after a hash of all kernels, and that cannot happen.
@@ -40,11 +40,11 @@ def _cache_folder() -> str | None:
 _FOLDER = _cache_folder()
 
 
-def _compile(function: F, **options: Any) -> F:
+def _compile(function: F, *, nogil: bool = True, **options: Any) -> F:
     theirs = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
     try:
-        return cast(F, numba.njit(function, nogil=True, error_model="numpy", cache=_FOLDER is not None, **options))
+        return cast(F, numba.njit(function, nogil=nogil, error_model="numpy", cache=_FOLDER is not None, **options))
     finally:
         config.CACHE_DIR = theirs
 
@@ -52,6 +52,11 @@ def _compile(function: F, **options: Any) -> F:
 def kernel(function: F) -> F:
     """Compile a function of scalars and arrays; sums may be reordered and fused, so that they use the vector units."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def atomic_kernel(function: F) -> F:
+    """A `kernel` that keeps the GIL: to the other threads of the process a call is one indivisible step."""
+    return _compile(function, nogil=False, fastmath={"reassoc", "contract", "nsz"})
 
 
 def exact_kernel(function: F) -> F:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.diversity import audit
+from armspan.diversity import best_basis, meta_of
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.environments.table import TableEnvironment
@@ -44,15 +44,16 @@ def cells_of(env: Environment) -> Cells:
     """
     if isinstance(env, CustomEnvironment):
         raise NotApplicable(f"events need an environment that knows its truth, and {env.name} is written in Python")
-    report, K, d = audit(env), env.n_arms, env.n_features
+    K, d = env.n_arms, env.n_features
     if isinstance(env, TableEnvironment):
         basis = np.zeros((K, env.n_contexts), dtype=np.bool_)
-        for row in report.arms:
-            basis[row.arm, env.optimal_contexts(row.arm)[list(row.basis.rows)]] = True
-        return Cells(basis, report.p or 1 / env.n_contexts)
-    basis = np.zeros((K, 2 * K * d), dtype=np.bool_)
-    if report.meta is None:
+        for a in range(K):
+            basis[a, env.optimal_contexts(a)[list(best_basis(env.optimal_features(a)).rows)]] = True
+        whole = bool(basis.any(axis=1).all())
+        return Cells(basis, float(env.probabilities[basis.any(axis=0)].min()) if whole else 1 / env.n_contexts)
+    basis, meta = np.zeros((K, 2 * K * d), dtype=np.bool_), meta_of(env)
+    if meta is None:
         return Cells(basis, 1 / (2 * K * d), np.zeros((K, d, d)), -1.0)
     for a in range(K):
         basis[a, 2 * a * d : 2 * (a + 1) * d : 2] = True
-    return Cells(basis, report.meta.p, report.meta.bases, report.meta.radius)
+    return Cells(basis, meta.p, meta.bases, meta.radius)

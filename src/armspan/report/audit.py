@@ -13,7 +13,7 @@ from armspan.report import page
 from armspan.report.figures import COLOURS, SETTINGS, save
 
 CAPTION = (
-    "Left and middle: estimates with 95 % intervals from a bootstrap of the rows. Right: for each arm the direction in "
+    "Left and middle: estimates with 95 % intervals from resampling the rows. Right: for each arm the direction in "
     "which its features vary least where it is best; dark squares are the features that make it up."
 )
 WORDS = (
@@ -54,7 +54,7 @@ def write(audit: LoggedDiversity, left_out: str, folder: Path) -> Path:
 
 def certainty(audit: LoggedDiversity) -> str:
     """How sure the first verdict is."""
-    return f"In {audit.diverse:.0%} of the bootstrap's resamples every arm was best somewhere and its contexts spanned."
+    return f"In {audit.diverse:.0%} of the resamples every arm was best somewhere and its contexts spanned."
 
 
 def arm_rows(audit: LoggedDiversity) -> list[list[str]]:

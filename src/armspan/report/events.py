@@ -45,10 +45,11 @@ def write(name: str, env: Environment, result: Result, folder: Path) -> Path:
             page.table(*event_table(events)),
             page.paragraph(_when(events, result.horizon)),
         ]
-    bounds = bounds_figure(env, result)
-    save(bounds, folder, "bounds")
-    caption = "Mean pseudo-regret of each watched policy, and what theory says, on log scales."
-    body += [page.heading("Beside the bounds"), page.picture(bounds, caption)]
+    if result.checkpoints[-1] >= 2:
+        bounds = bounds_figure(env, result)
+        save(bounds, folder, "bounds")
+        caption = "Mean pseudo-regret of each watched policy, and what theory says, on log scales."
+        body += [page.heading("Beside the bounds"), page.picture(bounds, caption)]
     lead = f"{result.runs.size} runs of {result.horizon:,} steps, split as the paper's proof splits them."
     path = folder / "events.html"
     path.write_text(page.page(f"Why it happened: {name}", lead, body), encoding="utf-8")
@@ -75,7 +76,7 @@ def events_figure(env: Environment, result: Result, policy: str) -> Figure:
         _split(split, events)
         ends = np.sort(events.last_suboptimal)
         last.step(np.maximum(ends, 1), np.arange(1, ends.size + 1) / ends.size, where="post", color=COLOURS[0])
-        last.set(xscale="log", xlim=(1, result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
+        last.set(xscale="log", xlim=(0.9, 1.1 * result.horizon), ylim=(0, 1.02), xlabel="step (log scale)")
         last.set(ylabel="share of runs", title="last pull of a suboptimal arm")
         eigenvalue_axes(knowledge, result, events)
         _pulls(pulls, result, events)
@@ -103,12 +104,13 @@ def _pulls(axes: Axes, result: Result, events: Events) -> None:
             axes.plot(
                 result.checkpoints[shown], pulls[shown], color=COLOURS[look], linestyle=STYLES[look], label=f"arm {a}"
             )
-    axes.set(xscale="log", yscale="log", xlabel="step t (log scale)", ylabel="pulls (log scale)")
     axes.set_title("pulls in the rarest context of its basis")
-    if axes.lines:
+    axes.set(xlabel="step t (log scale)", ylabel="pulls (log scale)")
+    if any(len(line.get_path()) for line in axes.lines):
+        axes.set(xscale="log", yscale="log")
         axes.legend()
     else:
-        axes.text(0.5, 0.5, "no arm has a basis", transform=axes.transAxes, ha="center")
+        axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center")
 
 
 def _misses(axes: Axes, events: Events, n_arms: int, horizon: int) -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armspan import _validate
 from armspan._typing import FloatArray, IntArray
+from armspan.errors import InvalidParameter
 from armspan.theory.schedules import paper_alpha
 
 
@@ -54,13 +56,14 @@ class Bound:
 
 def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:
     """δ = l√(d/λ₀): how much longer than the contexts' own weights a combination of the basis may be."""
+    _validate.real("lambda_0", lambda_0, above=0)
     return float(feature_bound * np.sqrt(n_features / lambda_0))
 
 
 def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
     """t₁ = max{384(2 + d)n(δ² + K)/Δ², 10}."""
-    K, d = problem.n_arms, problem.n_features
-    gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
+    K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
+    _validate.real("n_contexts", n_contexts, at_least=1)
     d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
     return max(384 * (2 + d) * n_contexts * (d_2 + K) / gap**2, 10.0)
 
@@ -72,14 +75,16 @@ def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
 
 
 def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
-    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}, as printed.
+    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}, with 4δ²/d for δ² where d < 4.
 
-    The proof's last step takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. Since ‖β‖₂² ≤ 4δ²/d in that lemma, the step is
-    right for d ≥ 4; in fewer dimensions 4δ²/d should stand for δ² here.
+    The paper prints δ² for every d, but the last step of its proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. Since
+    ‖β‖₂² ≤ 4δ²/d in that lemma, the step is right from d = 4 on.
     """
-    K, d = problem.n_arms, problem.n_features
-    gap = problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
-    d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
+    K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
+    _validate.real("p", p, above=0)
+    if p > 1:
+        raise InvalidParameter(f"p must be <= 1, got {p:g}")
+    d_2 = max(1.0, 4 / d) * delta(problem.feature_bound, d, lambda_0) ** 2
     return max(1728 * (2 + d) * (d_2 + 2 * K * d) / (gap**2 * p), 10.0)
 
 
@@ -99,7 +104,8 @@ def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> Bo
 
 def theorem_2(problem: ProblemNumbers, p: float, lambda_0: float) -> Bound:
     """General contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M, for meta-contexts of probability p."""
-    return _bound(problem, 1 / p, t_4(problem, p, lambda_0))
+    last_exploration = t_4(problem, p, lambda_0)
+    return _bound(problem, 1 / p, last_exploration)
 
 
 def _bound(problem: ProblemNumbers, rarity: float, last_exploration: float) -> Bound:
@@ -113,6 +119,12 @@ def _bound(problem: ProblemNumbers, rarity: float, last_exploration: float) -> B
         suboptimal=last_exploration * M,
         last_exploration=last_exploration,
     )
+
+
+def _gap(problem: ProblemNumbers) -> float:
+    """Δ in units of the noise."""
+    _validate.real("gap", problem.gap, above=0)
+    return problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
 
 
 def _bias_step(problem: ProblemNumbers) -> float:
