@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from armspan.diversity import audit, regret_bound
     from armspan.errors import ArmspanError
     from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
+    from armspan.policies.load import load_agent
     from armspan.simulation import Result, concatenate, load_result, simulate
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "audit",
     "concatenate",
     "environments",
+    "load_agent",
     "load_result",
     "regret_bound",
     "simulate",
@@ -37,6 +39,7 @@ _HOME = {
     "Result": "simulation",
     "audit": "diversity",
     "concatenate": "simulation",
+    "load_agent": "policies.load",
     "load_result": "simulation",
     "regret_bound": "diversity",
     "simulate": "simulation",

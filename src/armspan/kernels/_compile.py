@@ -40,11 +40,12 @@ def _cache_folder() -> str | None:
 _FOLDER = _cache_folder()
 
 
-def _compile(function: F, *, nogil: bool = True, **options: Any) -> F:
+def _compile(function: F, signatures: list[str] | None = None, *, nogil: bool = True, **options: Any) -> F:
     theirs = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
     try:
-        return cast(F, numba.njit(function, nogil=nogil, error_model="numpy", cache=_FOLDER is not None, **options))
+        options |= {"nogil": nogil, "error_model": "numpy", "cache": _FOLDER is not None}
+        return cast(F, numba.njit(signatures or None, **options)(function))
     finally:
         config.CACHE_DIR = theirs
 
@@ -54,9 +55,16 @@ def kernel(function: F) -> F:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def atomic_kernel(function: F) -> F:
-    """A `kernel` that keeps the GIL: to the other threads of the process a call is one indivisible step."""
-    return _compile(function, nogil=False, fastmath={"reassoc", "contract", "nsz"})
+def atomic_kernel(*signatures: str) -> Callable[[F], F]:
+    """A `kernel` that keeps the GIL: to the other threads of the process a call is one indivisible step.
+
+    With signatures it is compiled for those alone, and a call with anything else is a TypeError.
+    """
+
+    def decorate(function: F) -> F:
+        return _compile(function, list(signatures), nogil=False, fastmath={"reassoc", "contract", "nsz"})
+
+    return decorate
 
 
 def exact_kernel(function: F) -> F:

@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from armspan.kernels.block import Block
 
 
+class Bounds(Protocol):
+    """What a policy must be told of a problem; it may have feature_bound, parameter_bound and noise_scale too."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        ...
+
+
 class Learner(Protocol):
     """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time."""
 
@@ -53,7 +67,7 @@ class Policy(ABC):
         return self.label or self.title
 
     @abstractmethod
-    def schedule(self, env: Environment) -> Schedule:
+    def schedule(self, env: Bounds) -> Schedule:
         """α_t as a function of t."""
 
     @abstractmethod
@@ -65,7 +79,7 @@ class Policy(ABC):
         """The naive form, for one run."""
 
 
-def bound(policy: Policy, name: str, env: Environment) -> float:
+def bound(policy: Policy, name: str, env: Bounds) -> float:
     """A bound (l, s or R) from the policy, or else from the environment."""
     own = getattr(policy, name)
     value = getattr(env, name, None) if own is None else own

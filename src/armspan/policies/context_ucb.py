@@ -10,7 +10,7 @@ from armspan import _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
-from armspan.policies.base import Learner, Policy, bound
+from armspan.policies.base import Bounds, Learner, Policy, bound
 from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 
 
@@ -32,7 +32,7 @@ class ContextUCB(Policy):
             _validate.real("noise_scale", self.noise_scale, at_least=0)
         object.__setattr__(self, "alpha", freeze(self.alpha))
 
-    def schedule(self, env: Environment) -> Schedule:
+    def schedule(self, env: Bounds) -> Schedule:
         if self.alpha is not None:
             return as_schedule(self.alpha)
         R = bound(self, "noise_scale", env)

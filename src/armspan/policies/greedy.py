@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from armspan.environments import Environment
+from armspan.policies.base import Bounds
 from armspan.policies.linear import LinearPolicy
 from armspan.theory import Schedule, as_schedule
 
@@ -14,5 +14,5 @@ class Greedy(LinearPolicy):
 
     title: ClassVar[str] = "greedy"
 
-    def schedule(self, env: Environment) -> Schedule:
+    def schedule(self, env: Bounds) -> Schedule:
         return as_schedule(0.0)

@@ -1,21 +1,34 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Learner, Policy, Reference, bound
+from armspan.policies.base import Bounds, Learner, Policy, Reference, bound
 from armspan.policies.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 if TYPE_CHECKING:
+    from armspan.agents import Agent
     from armspan.policies.cells import Cells
     from armspan.policies.watched import WatchedLearner
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy is told of an application: the number of features; noise is 1-subgaussian unless it knows."""
+
+    n_features: int
+    name: str = "an agent"
+    noise_scale: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +45,7 @@ class LinearPolicy(Policy):
         if self.feature_bound is not None:
             _validate.real("feature_bound", self.feature_bound, above=0)
 
-    def penalty(self, env: Environment) -> float:
+    def penalty(self, env: Bounds) -> float:
         """The ridge in force: l², as if d dummy contexts l·e_j had been seen with reward 0."""
         l = bound(self, "feature_bound", env)
         if not 0 < l * l < math.inf:
@@ -48,6 +61,53 @@ class LinearPolicy(Policy):
         from armspan.policies.learners import LinearLearner  # imports numba, which takes its time
 
         return LinearLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env))
+
+    def agent(
+        self,
+        n_arms: int | None = None,
+        n_features: int | None = None,
+        *,
+        arms: Sequence[Hashable] | None = None,
+        feature_names: Sequence[Any] | None = None,
+        intercept: bool = False,
+        **options: Any,
+    ) -> "Agent":
+        """A fresh agent that chooses by this policy and learns.
+
+        n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
+        feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
+        options : seed, epsilon, ties, memory, half_life, window and dtype; see `armspan.agents.Settings`.
+        """
+        from armspan.agents import Agent, Settings
+
+        names = list(range(_validate.whole("n_arms", n_arms, at_least=1))) if arms is None else list(arms)
+        if arms is not None and n_arms is not None and n_arms != len(names):
+            raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")
+        if n_features is None and feature_names is not None:
+            n_features = len(feature_names)
+        d = _validate.whole("n_features", n_features, at_least=1)
+        own = self
+        if intercept is True and self.feature_bound is not None:
+            own = replace(self, feature_bound=math.hypot(self.feature_bound, 1.0))
+        setting = Setting(d + (intercept is True))
+        bias, scale, schedule = own.exploration(setting)
+        unknown = set(options) - {"seed", "epsilon", "ties", "memory", "half_life", "window", "dtype"}
+        if unknown:
+            raise InvalidParameter(f"agent has no option {sorted(unknown)[0]!r}")
+        settings = Settings(
+            n_features=d,
+            ridge=own.penalty(setting),
+            bias=bias,
+            scale=scale,
+            schedule=schedule,
+            intercept=intercept,
+            **options,
+        )
+        return Agent(settings, names, policy=self, feature_names=feature_names)
+
+    def exploration(self, setting: "Setting") -> tuple[float, float, Schedule | None]:
+        """α_t as bias + scale·√log f(t), or a schedule."""
+        return float(self.schedule(setting)(np.array([1]))[0]), 0.0, None
 
     def watched(self, env: Environment, runs: IntArray, *, cells: "Cells", horizon: int) -> "WatchedLearner":
         """The compiled form that also counts the proof's events."""
@@ -78,7 +138,15 @@ class OptimisticPolicy(LinearPolicy):
             _validate.real("noise_scale", self.noise_scale, at_least=0)
         object.__setattr__(self, "alpha", freeze(self.alpha))
 
-    def schedule(self, env: Environment) -> Schedule:
+    def exploration(self, setting: "Setting") -> tuple[float, float, Schedule | None]:
+        if self.alpha is None:
+            l, s, R = (bound(self, name, setting) for name in ("feature_bound", "parameter_bound", "noise_scale"))
+            return l * s, R * math.sqrt(2 + setting.n_features), None
+        schedule = self.schedule(setting)
+        constant = isinstance(self.alpha, int | float)
+        return float(schedule(np.array([1]))[0]), 0.0, None if constant else schedule
+
+    def schedule(self, env: Bounds) -> Schedule:
         if self.alpha is not None:
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))

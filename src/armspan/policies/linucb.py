@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from armspan import _validate
-from armspan.environments import Environment
+from armspan.policies.base import Bounds
 from armspan.policies.linear import OptimisticPolicy
 
 
@@ -23,5 +23,5 @@ class LinUCB(OptimisticPolicy):
         if self.ridge is not None:
             _validate.real("ridge", self.ridge, above=0)
 
-    def penalty(self, env: Environment) -> float:
+    def penalty(self, env: Bounds) -> float:
         return super().penalty(env) if self.ridge is None else self.ridge

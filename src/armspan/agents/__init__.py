@@ -1,0 +1,19 @@
+"""Agents: a policy plus what it has learnt, to be embedded in an application."""
+
+from armspan.agents.agent import Agent
+from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
+from armspan.agents.explanation import Evidence, Explanation
+from armspan.agents.settings import Settings
+from armspan.agents.state import Statistics
+
+__all__ = [
+    "Agent",
+    "ArmKnowledge",
+    "Decision",
+    "Evidence",
+    "Explanation",
+    "Exploration",
+    "Scores",
+    "Settings",
+    "Statistics",
+]

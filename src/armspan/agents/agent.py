@@ -1,0 +1,455 @@
+"""The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
+
+import threading
+from collections import deque
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.agents import batch
+from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
+from armspan.agents.explanation import Explanation, explained
+from armspan.agents.inputs import Inputs
+from armspan.agents.settings import Settings
+from armspan.agents.state import State, Statistics
+from armspan.diversity.moments import weakest
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.kernels import agent as kernels
+from armspan.kernels.choice import ROUNDING
+
+
+class Agent:
+    """A policy plus what it has learnt. Made by `policy.agent(...)`.
+
+    Contexts are x (d,) that all arms share, or (K, d) with a row an arm, in the order of `arms`; lists, NumPy arrays,
+    pandas and polars rows and mappings from feature names will do. `choose` and `update` may be called from several
+    threads: each is one indivisible step.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        arms: Sequence[Hashable],
+        *,
+        policy: Any = None,
+        feature_names: Sequence[Any] | None = None,
+    ) -> None:
+        self.settings, self.policy = settings, policy
+        self._inputs = Inputs(settings.n_features, feature_names)
+        self._lock = threading.RLock()
+        self._window: deque[tuple[Hashable, FloatArray, float]] = deque()
+        self._choose, self._learn = kernels.step(settings.dtype)
+        self._use(State(settings, _distinct(arms)))
+
+    def _use(self, state: State) -> None:
+        """Go on with this state; whoever still works with the one before finds it closed."""
+        self._state = state
+        self._core = state.names, state.place, *state.parts
+        self._plain = self.settings.epsilon == 0 and self.settings.schedule is None
+
+    # Choosing
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """Names of the arms, in order."""
+        return self._state.names
+
+    @property
+    def feature_names(self) -> tuple[Any, ...] | None:
+        """Names of the features, where they were given or a frame has told them."""
+        return self._inputs.feature_names
+
+    @property
+    def decisions(self) -> int:
+        """How many arms were chosen."""
+        return int(self._state.head[kernels.DECISIONS])
+
+    @property
+    def rewards(self) -> int:
+        """How many rewards were learnt."""
+        return int(self._state.head[kernels.REWARDS])
+
+    @property
+    def alpha(self) -> float:
+        """α_t of the next decision."""
+        return float(self._alphas(1)[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that was learnt."""
+        return sum(part.nbytes for part in self._state.parts)
+
+    def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Hashable:
+        """The arm for this context: the one with the largest mean + α_t·width.
+
+        only : names of the arms that are eligible; all, if left out.
+        """
+        if only is None and self._plain:
+            names, _, head, arms, room, _ = self._core
+            try:
+                k = self._choose(head, arms, room, x)
+            except TypeError:  # no float64 array
+                k = kernels.BAD_SHAPE
+            if k >= 0:
+                return names[k]
+        return self.decide(x, only=only).arm
+
+    def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
+        """`choose`, with the probability that this arm had."""
+        with self._lock:
+            rows, per_arm = self._inputs.context(x, len(self.arms))
+            eligible, propensity = self._eligible(only), np.empty(len(self.arms))
+            self._set_alpha()
+            head, arms, room, _ = self._state.parts
+            k = kernels.draw(head, arms, room, rows, per_arm, eligible, self.settings.epsilon, propensity)
+            return Decision(self.arms[k], float(propensity[k]))
+
+    def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
+        """The probability (K,) of each arm, were this context to be decided now. Decides nothing."""
+        with self._lock:
+            scores, eligible = self.scores(x), self._eligible(only)
+            index = np.where(eligible, scores.index, -np.inf)
+            tied = index >= index.max() - ROUNDING * (1 + abs(index.max()))
+            if self.settings.ties == "first":
+                tied = np.arange(tied.size) == np.argmax(tied)
+            return (1 - self.settings.epsilon) * tied / tied.sum() + self.settings.epsilon * eligible / eligible.sum()
+
+    def choose_many(self, X: Any) -> list[Hashable]:
+        """The arms for contexts (n, d) or (n, K, d), all with what is known now; t goes on from one to the next."""
+        with self._lock:
+            index = self.scores_many(X).index
+            return [self.arms[k] for k in batch.pick(self._state, index, self._eligible(None), self.settings.epsilon)]
+
+    def scores(self, x: Any) -> Scores:
+        """Mean, width and index of every arm for one context. Decides nothing."""
+        with self._lock:
+            rows, per_arm = self._inputs.context(x, len(self.arms))
+            mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
+            head, arms, room, _ = self._state.parts
+            kernels.look(head, arms, room, self._with_intercept(rows), np.int64(per_arm), mean, width)
+            return Scores(self.arms, mean, width, mean + self.alpha * width)
+
+    def scores_many(self, X: Any) -> Scores:
+        """Mean, width and index (n, K) of every arm for many contexts."""
+        with self._lock:
+            rows = self._inputs.batch(X, len(self.arms))
+            mean, width = batch.look(self._state, self._with_intercept(rows))
+            if not (np.isfinite(mean).all() and np.isfinite(width).all()):
+                raise InvalidParameter(_first_bad("X", rows))
+            return Scores(self.arms, mean, width, mean + self._alphas(len(rows))[:, None] * width)
+
+    # Learning
+
+    def update(self, arm: Any, x: Any, reward: Any) -> None:
+        """Learn the reward of an arm that was chosen for x, whenever it comes.
+
+        x : as it was given to choose, or the arm's own row of it. Or many at once: arm a sequence of n names, x (n, d)
+        or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
+        """
+        _, place, head, arms, room, memory = self._core
+        try:
+            code = self._learn(head, arms, room, memory, place[arm], x, reward)
+        except (TypeError, KeyError):  # no float64 array, a batch, or an unknown arm
+            code = kernels.BAD_SHAPE
+        if code == 0 and self._simple:
+            return
+        self._update_slowly(code, arm, x, reward)
+
+    # Arms
+
+    def add_arm(
+        self,
+        name: Hashable,
+        prior: Statistics | tuple[Any, Any] | None = None,
+        *,
+        like: Hashable | None = None,
+        weight: float = 1.0,
+    ) -> None:
+        """A new arm, at the end of the order.
+
+        prior : what is known of it: statistics of another agent's arm, or a log (X, rewards). like : an arm of this
+        agent to begin as. weight : how much of either counts.
+        """
+        if prior is not None and like is not None:
+            raise InvalidParameter("add_arm must be given prior or like, not both")
+        if not 0 < _validate.real("weight", weight, above=0) <= 1:
+            raise InvalidParameter(f"weight must be in (0, 1], got {weight:g}")
+        with self._closed():
+            seen = self.statistics(like) if like is not None else self._as_statistics(prior)
+            names = _distinct([*self.arms, name])
+            state = self._state.with_names(names, np.append(np.arange(len(self.arms)), -1))
+            if seen is not None:
+                state.add(len(names) - 1, Statistics(weight * seen.gram, weight * seen.moment, weight * seen.pulls))
+            self._use(state)
+
+    def remove_arm(self, name: Hashable) -> None:
+        """Forget an arm and all that was learnt of it."""
+        with self._closed():
+            gone = self._arm(name)
+            if len(self.arms) == 1:
+                raise InvalidParameter("remove_arm must leave at least one arm")
+            rows = np.delete(np.arange(len(self.arms)), gone)
+            self._window = deque(entry for entry in self._window if entry[0] != name)
+            self._use(self._state.with_names([self.arms[row] for row in rows], rows))
+
+    def statistics(self, arm: Hashable) -> Statistics:
+        """What was seen of an arm: Σxxᵀ, Σ yx and the pulls, without the ridge."""
+        with self._closed():
+            return self._state.statistics(self._arm(arm))
+
+    def merge(self, other: "Agent") -> None:
+        """Learn all that another agent has learnt, as if this one had seen it, to rounding; new arms are added."""
+        if other is self:
+            raise InvalidParameter("other must be another agent, got the same")
+        mine, theirs = self.settings, other.settings
+        if mine.forgets or theirs.forgets:
+            raise NotApplicable("agents that forget cannot be merged: what one has forgotten the other cannot know")
+        for what in ("n_features", "ridge", "intercept"):
+            if getattr(mine, what) != getattr(theirs, what):
+                values = f"{getattr(mine, what)!r} and {getattr(theirs, what)!r}"
+                raise InvalidParameter(f"other must have the same {what}, got {values}")
+        first, second = sorted((self, other), key=id)
+        with first._closed(), second._closed():
+            names = [*self.arms, *(name for name in other.arms if name not in self._state.place)]
+            rows = [*range(len(self.arms)), *[-1] * (len(names) - len(self.arms))]
+            state = self._state.with_names(names, np.array(rows))
+            for k, name in enumerate(other.arms):
+                state.add(state.place[name], other._state.statistics(k))
+            for counter in (kernels.DECISIONS, kernels.REWARDS):
+                state.head[counter] += other._state.head[counter]
+            if len(state.memory):
+                batch.merge_memory(state, other._state)
+            self._use(state)
+
+    # Understanding
+
+    def explain(self, x: Any, arm: Hashable) -> Explanation:
+        """Which past contexts the arm's estimate for x rests on; mean and width are those of `scores`."""
+        with self._closed():
+            k = self._arm(arm)
+            rows, per_arm = self._inputs.context(x, len(self.arms))
+            return explained(self._state, k, self._with_intercept(rows)[k * per_arm])
+
+    def exploration(self, x: Any) -> Exploration:
+        """Whether a decision for x would explore."""
+        scores = self.scores(x)
+        chosen, greedy = int(np.argmax(scores.index)), int(np.argmax(scores.mean))
+        lower = 2 * scores.mean[greedy] - scores.index[greedy]
+        reach = [scores.arms[k] for k in np.flatnonzero(scores.index > lower) if k != greedy]
+        return Exploration(chosen != greedy or bool(reach), scores.arms[chosen], scores.arms[greedy], tuple(reach))
+
+    def diversity(self) -> tuple[ArmKnowledge, ...]:
+        """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen."""
+        with self._closed():
+            return tuple(self._knowledge(k) for k in range(len(self.arms)))
+
+    def get_params(self) -> dict[str, Any]:
+        """What the agent was made with."""
+        names = ("seed", "intercept", "epsilon", "ties", "memory", "half_life", "window", "dtype")
+        params = {"arms": list(self.arms), "n_features": self.settings.n_features, "feature_names": self.feature_names}
+        return params | {name: getattr(self.settings, name) for name in names}
+
+    def __repr__(self) -> str:
+        policy = "" if self.policy is None else f" of {_described(self.policy)}"
+        sizes = f"{len(self.arms)} arms, {self.settings.n_features} features"
+        return f"<Agent{policy}: {sizes}, {self.decisions:,} decisions, {self.rewards:,} rewards>"
+
+    def save(self, path: Any) -> None:
+        """Write one file, whole or not at all; `armspan.load_agent` reads it."""
+        from armspan.agents.files import save
+
+        with self._closed():
+            save(self, self._state, self._window, path)
+
+    # Inside
+
+    @contextmanager
+    def _closed(self) -> Iterator[None]:
+        """No other thread chooses or learns meanwhile; calls that come now wait."""
+        with self._lock:
+            head = self._state.head
+            head[kernels.CLOSED] += 1.0
+            try:
+                yield
+            finally:
+                head[kernels.CLOSED] -= 1.0 if self._state.head is head else 0.0
+                if self._state.head is not head:
+                    self._state.head[kernels.CLOSED] = 0.0
+
+    @property
+    def _simple(self) -> bool:
+        return not self.settings.forgets
+
+    def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
+        """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
+        if code in (0, kernels.DUE):
+            self._learnt(arm, x, reward, code)
+            return
+        if np.ndim(reward) != 0:
+            self._update_many(arm, x, reward)
+            return
+        with self._lock:
+            k, (rows, per_arm), y = self._arm(arm), self._own_row(x), _validate.real("reward", reward)
+            own = np.ascontiguousarray(rows[k * per_arm])
+            while (code := self._learn(*self._state.parts, k, own, y)) not in (0, kernels.DUE):
+                if code == kernels.NOT_FINITE:
+                    raise InvalidParameter("x must be small enough that its square is a finite number")
+                with self._closed():
+                    if code == kernels.CROWDED:
+                        self._state.thinned()
+                    else:
+                        self._state.rebuild(k)
+            self._learnt(arm, own, y, code)
+
+    def _own_row(self, x: Any) -> tuple[FloatArray, int]:
+        return self._inputs.context(x, len(self.arms))
+
+    def _learnt(self, arm: Hashable, x: Any, reward: float, code: int) -> None:
+        """After a reward: V⁻¹ afresh where that is due, and forgetting."""
+        with self._closed():
+            state = self._state
+            if code == kernels.DUE and arm in state.place:
+                state.rebuild(state.place[arm])
+            every, factor = self.settings.decay
+            if every and self.rewards % every == 0:
+                state.forget(factor)
+            if self.settings.window is not None:
+                rows, per_arm = self._own_row(x)
+                own = self._with_intercept(rows)[self._arm(arm) * per_arm].copy()
+                self._window.append((arm, own, float(reward)))
+                while len(self._window) > self.settings.window:
+                    self._unlearn(*self._window.popleft())
+
+    def _unlearn(self, arm: Hashable, x: FloatArray, reward: float) -> None:
+        state, k = self._state, self._arm(arm)
+        if not kernels.unlearn(state.arms, state.room, k, x, reward):
+            state.rebuild(k)
+        if len(state.memory):
+            batch.unremember(state, k, x, reward)
+
+    def _update_many(self, arms: Any, X: Any, rewards: Any) -> None:
+        with self._lock:
+            rows = self._inputs.batch(X, len(self.arms))
+            y = _validate.array("reward", rewards, shape=(len(rows),))
+            if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
+                raise InvalidParameter(f"arm must have {len(rows)} entries, one a reward, got {arms!r:.60}")
+            chosen = np.array([self._arm(arm) for arm in arms], dtype=np.int64)
+            if rows.ndim == 3:
+                rows = rows[np.arange(len(rows)), chosen]
+            rows = self._with_intercept(rows)
+            if self.settings.forgets or len(rows) < 4 * len(self.arms):
+                if not np.abs(rows).max() < 1e150 or not np.isfinite(rows).all():
+                    raise InvalidParameter(_first_bad("X", rows))
+                plain = rows[:, : self.settings.n_features]
+                for k, x, reward in zip(chosen, plain, y, strict=True):
+                    self._update_slowly(kernels.BAD_SHAPE, self.arms[k], x, float(reward))
+                return
+            seen = batch.sums(rows, chosen, y, len(self.arms))
+            if not all(np.isfinite(one.gram).all() and np.isfinite(one.moment).all() for one in seen):
+                raise InvalidParameter(_first_bad("X", rows))
+            with self._closed():
+                for k, one in enumerate(seen):
+                    if one.pulls:
+                        self._state.add(k, one)
+                batch.remember(self._state, rows, chosen, y)
+                self._state.head[kernels.REWARDS] += len(rows)
+
+    def _as_statistics(self, prior: Statistics | tuple[Any, Any] | None) -> Statistics | None:
+        if prior is None:
+            return None
+        d = self.settings.width
+        if isinstance(prior, Statistics):
+            gram = _validate.array("prior.gram", prior.gram, shape=(d, d))
+            moment = _validate.array("prior.moment", prior.moment, shape=(d,))
+            if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -1e-9 * np.trace(gram):
+                raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
+            return Statistics((gram + gram.T) / 2, moment, _validate.real("prior.pulls", prior.pulls, at_least=0))
+        X, rewards = prior
+        rows = self._with_intercept(self._inputs.batch(X, len(self.arms)))
+        y = _validate.array("prior rewards", rewards, shape=(len(rows),))
+        if not np.isfinite(rows).all():
+            raise InvalidParameter(_first_bad("prior X", rows))
+        return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)))
+
+    def _knowledge(self, k: int) -> ArmKnowledge:
+        V, pulls, ridge = self._state.gram(k), float(self._state.arms[k, kernels.PULLS]), self.settings.ridge
+        smallest, directions = weakest(V)
+        growth = (smallest - ridge) / pulls if pulls else 0.0
+        main = int(np.argmax(np.abs(directions[:, 0])))
+        names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]
+        many = float(np.trace(V)) / len(V)
+        how = (
+            "not at all" if growth * pulls < 1e-9 * ridge else f"{(smallest - ridge) / (many - ridge):.1%} of the mean"
+        )
+        words = (
+            f"arm {self.arms[k]} was never pulled"
+            if not pulls
+            else (f"arm {self.arms[k]} was seen least along feature {names[main]}: {how}")
+        )
+        return ArmKnowledge(self.arms[k], pulls, smallest, growth, directions[:, 0], words)
+
+    def _with_intercept(self, rows: FloatArray) -> FloatArray:
+        if not self.settings.intercept:
+            return rows
+        return np.concatenate([rows, np.ones((*rows.shape[:-1], 1))], axis=-1)
+
+    def _eligible(self, only: Sequence[Hashable] | None) -> Any:
+        eligible = np.full(len(self.arms), only is None, dtype=np.bool_)
+        for name in () if only is None else only:
+            eligible[self._arm(name)] = True
+        if not eligible.any():
+            raise InvalidParameter("only must name at least one arm, got none")
+        return eligible
+
+    def _arm(self, name: Hashable) -> int:
+        try:
+            return self._state.place[name]
+        except (KeyError, TypeError):
+            known = ", ".join(map(str, self.arms[:8])) + (", …" if len(self.arms) > 8 else "")
+            raise InvalidParameter(f"arm must be one of {known}, got {name!r:.60}") from None
+
+    def _alphas(self, n: int) -> FloatArray:
+        """α_t of the next n decisions."""
+        head = self._state.head
+        t = max(head[kernels.DECISIONS], head[kernels.REWARDS]) + 1.0 + np.arange(n)
+        t = np.minimum(t, head[kernels.LONGEST])
+        if self.settings.schedule is not None:
+            return self.settings.schedule(t.astype(np.int64))
+        return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
+
+    def _set_alpha(self) -> None:
+        """A schedule that only Python knows is written where kernels look for α."""
+        if self.settings.schedule is not None:
+            self._state.head[kernels.BIAS], self._state.head[kernels.SCALE] = self.alpha, 0.0
+
+
+def _described(policy: Any) -> str:
+    """A policy by what was given to it."""
+    given = ((field.name, getattr(policy, field.name)) for field in fields(policy))
+    return (
+        f"{type(policy).__name__}({', '.join(f'{name}={value!r:.20}' for name, value in given if value is not None)})"
+    )
+
+
+def _distinct(arms: Sequence[Hashable]) -> list[Hashable]:
+    names = list(arms)
+    try:
+        different = len(set(names)) == len(names)
+    except TypeError:
+        raise InvalidParameter("arms must be hashable names") from None
+    if not names or not different:
+        raise InvalidParameter(f"arms must be different names, at least one, got {names!r:.60}")
+    return names
+
+
+def _first_bad(name: str, rows: FloatArray) -> str:
+    bad = np.argwhere(~np.isfinite(rows))
+    if not len(bad):
+        return f"{name} must be small enough that sums of squares are finite numbers"
+    where = tuple(int(i) for i in bad[0])
+    return f"{name} must be finite, got {rows[where]} at {list(where)}"

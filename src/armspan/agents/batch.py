@@ -1,0 +1,83 @@
+"""Many contexts at once: sums over logged rows, scores by matrix products, and what memory keeps of them."""
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.agents.state import State, Statistics
+from armspan.kernels import agent as kernels
+
+CHUNK = 4096
+"""Rows that are sorted by arm together, so that they stay in the processor's cache."""
+SMALL = 24
+"""With at most this many features a compiled loop scores faster than BLAS."""
+
+
+def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
+    """Σxxᵀ, Σ yx and pulls of every arm over rows X (n, d)."""
+    d = X.shape[1]
+    grams, moments = np.zeros((n_arms, d, d)), np.zeros((n_arms, d))
+    for start in range(0, len(X), CHUNK * 8):
+        part = slice(start, start + CHUNK * 8)
+        order = np.argsort(arms[part], kind="stable")
+        edges = np.searchsorted(arms[part][order], np.arange(n_arms + 1))
+        rows, y = X[part], rewards[part]
+        for k in range(n_arms):
+            mine = order[edges[k] : edges[k + 1]]
+            if mine.size:
+                own = rows[mine]
+                grams[k] += own.T @ own
+                moments[k] += y[mine] @ own
+    pulls = np.bincount(arms, minlength=n_arms)
+    return [Statistics(grams[k], moments[k], float(pulls[k])) for k in range(n_arms)]
+
+
+def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and width (n, K) for contexts (n, d), or (n, K, d)."""
+    n, K, d = len(X), len(state.names), state.settings.width
+    mean, width = np.empty((n, K)), np.empty((n, K))
+    if X.ndim == 2 and d <= SMALL:
+        kernels.look_many(state.head, state.arms, state.room, X, mean, width)
+        return mean, width
+    theta_hat = state.arms[:, kernels.THETA :]
+    for k in range(K):
+        V_inv = state.inverse(k)
+        for start in range(0, n, CHUNK):
+            part = slice(start, start + CHUNK)
+            rows = X[part] if X.ndim == 2 else np.ascontiguousarray(X[part, k])
+            mean[part, k] = rows @ theta_hat[k]
+            width[part, k] = np.einsum("nd,nd->n", rows @ V_inv, rows)
+    return mean, np.sqrt(np.maximum(width, 0.0), out=width)
+
+
+def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -> IntArray:
+    """The arm with the largest index in each row (n, K), ties and ε-mixture as in single decisions. Counts them."""
+    chosen = np.empty(len(index), dtype=np.int64)
+    kernels.pick(state.head, index, eligible, epsilon, chosen)
+    return chosen
+
+
+def remember(state: State, X: FloatArray, arms: IntArray, rewards: FloatArray) -> None:
+    """Note the last rows of a batch; memory holds no more."""
+    if len(state.memory):
+        last = slice(max(len(X) - state.settings.memory, 0), None)
+        for k, x, y in zip(arms[last], X[last], rewards[last], strict=True):
+            _note(state, int(k), x, 1.0, float(y))
+
+
+def merge_memory(state: State, other: State) -> None:
+    """Note what another agent remembers."""
+    for entry in other.entries():
+        k = state.place[other.names[int(entry[kernels.ARM])]]
+        _note(state, k, entry[kernels.FEATURES :], float(entry[kernels.SEEN]), float(entry[kernels.SUM]))
+
+
+def unremember(state: State, k: int, x: FloatArray, reward: float) -> None:
+    """Take a pull back from memory, if it is still there."""
+    kernels.take_back(state.memory, k, x.reshape(1, -1), reward)
+
+
+def _note(state: State, k: int, x: FloatArray, pulls: float, total: float) -> None:
+    rows = np.ascontiguousarray(x).reshape(1, -1)
+    if not kernels.note(state.head, state.memory, k, rows, pulls, total):
+        state.thinned()
+        kernels.note(state.head, state.memory, k, rows, pulls, total)

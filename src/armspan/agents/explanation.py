@@ -1,0 +1,113 @@
+"""Which past contexts an estimate rests on: the paper's primal view, x = Σ β x_c over what was seen (Proposition 1)."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.agents.state import State
+from armspan.kernels import agent as kernels
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One past context of the arm: x, how often it was pulled in it, the mean reward, the weight β in the estimate.
+
+    mean_part : β times the mean reward, its part of r̂. variance_part : β²/pulls, its part of σ̂².
+    """
+
+    x: FloatArray
+    pulls: float
+    mean_reward: float
+    beta: float
+    mean_part: float
+    variance_part: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Where r̂ and σ̂ of one arm in one context come from; the parts add up.
+
+    evidence : the remembered contexts, those that weigh most in σ̂ first.
+    prior_variance : the part of the dummy contexts (the ridge) in σ̂²; their rewards are 0, so they have none in r̂.
+    other_mean, other_variance : the part of what is not remembered one by one: contexts that were let go when memory
+        was full, and a warm start.
+    """
+
+    arm: Hashable
+    mean: float
+    width: float
+    evidence: tuple[Evidence, ...]
+    prior_variance: float
+    other_mean: float
+    other_variance: float
+
+    @property
+    def prior_share(self) -> float:
+        """The share of the prior in σ̂²: near 1, the estimate is hardly more than a guess."""
+        return self.prior_variance / self.width**2 if self.width else 0.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"arm {self.arm}: mean {self.mean:.4g}, width {self.width:.4g}",
+            f"{'context':<38}{'pulls':>9}{'mean reward':>13}{'weight β':>11}{'in mean':>11}{'in width²':>11}",
+        ]
+        for row in self.evidence[:10]:
+            features = "(" + ", ".join(f"{value:.3g}" for value in row.x[:5]) + (", …)" if row.x.size > 5 else ")")
+            numbers = f"{row.pulls:>9.4g}{row.mean_reward:>13.4g}{row.beta:>11.4g}{row.mean_part:>11.4g}"
+            lines.append(f"{features:<38}{numbers}{self._share(row.variance_part):>11}")
+        if len(self.evidence) > 10:
+            rest = self.evidence[10:]
+            pulls, mean = sum(row.pulls for row in rest), sum(row.mean_part for row in rest)
+            variance = self._share(sum(row.variance_part for row in rest))
+            lines.append(f"{f'{len(rest)} more contexts':<38}{pulls:>9.4g}{'':>24}{mean:>11.4g}{variance:>11}")
+        lines.append(
+            f"{'contexts that are not remembered':<71}{self.other_mean:>11.4g}{self._share(self.other_variance):>11}"
+        )
+        lines.append(f"{'the prior (dummy contexts)':<71}{0:>11}{self._share(self.prior_variance):>11}")
+        return "\n".join(lines)
+
+    def _share(self, variance: float) -> str:
+        return f"{variance / self.width**2:.1%}" if self.width else "0.0%"
+
+
+def explained(state: State, k: int, x: FloatArray) -> Explanation:
+    """The explanation for arm k and its x (d,), with the intercept."""
+    mean, width = np.empty(len(state.names)), np.empty(len(state.names))
+    kernels.look(state.head, state.arms, state.room, x.reshape(1, -1), np.int64(0), mean, width)
+    V_inv, V, ridge = state.inverse(k), state.gram(k), state.settings.ridge
+    u = V_inv @ x
+    rows = state.entries(k)
+    rows = rows[rows[:, kernels.SEEN] > 0]
+    X, pulls, sums = rows[:, kernels.FEATURES :], rows[:, kernels.SEEN], rows[:, kernels.SUM]
+    beta = pulls * (X @ u)
+    mean_part, variance_part = (X @ u) * sums, beta**2 / pulls
+    prior = ridge * float(u @ u)
+    order = np.argsort(-variance_part, kind="stable")
+    evidence = tuple(
+        Evidence(
+            x=X[i].copy(),
+            pulls=float(pulls[i]),
+            mean_reward=float(sums[i] / pulls[i]),
+            beta=float(beta[i]),
+            mean_part=float(mean_part[i]),
+            variance_part=float(variance_part[i]),
+        )
+        for i in order
+    )
+    others = V - ridge * np.eye(len(V)) - (X * pulls[:, None]).T @ X
+    return Explanation(
+        arm=state.names[k],
+        mean=float(mean[k]),
+        width=float(width[k]),
+        evidence=evidence,
+        prior_variance=prior,
+        other_mean=_rounded(float(mean[k] - mean_part.sum()), float(np.abs(mean_part).sum())),
+        other_variance=_rounded(float(u @ others @ u), float(width[k] ** 2)),
+    )
+
+
+def _rounded(value: float, scale: float) -> float:
+    """0 where a difference is rounding alone."""
+    return value if abs(value) > 1e-9 * scale else 0.0

@@ -1,0 +1,80 @@
+"""What an agent is made with and keeps for life: sizes, exploration, randomness, forgetting."""
+
+from dataclasses import dataclass
+
+from armspan import _validate
+from armspan.errors import InvalidParameter
+from armspan.theory import Schedule
+
+TIES = ("random", "first")
+DTYPES = ("float64", "float32")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an agent chooses and learns.
+
+    n_features : d, without the intercept. ridge : V begins as ridge·I.
+    bias, scale : α_t = bias + scale·√log f(t). schedule : α_t as a function of t instead, if not None.
+    seed : of ties and of the ε-mixture. intercept : whether a constant 1 is added to the features.
+    epsilon : probability of choosing any eligible arm at random. ties : "random" or "first".
+    memory : how many (arm, context) pairs are remembered for `explain`.
+    half_life : rewards after which an old one counts half; window : how many are kept at all; None: all, for ever.
+    dtype : of V and V⁻¹, "float64" or "float32".
+    """
+
+    n_features: int
+    ridge: float
+    bias: float
+    scale: float
+    schedule: Schedule | None = None
+    seed: int = 0
+    intercept: bool = False
+    epsilon: float = 0.0
+    ties: str = "random"
+    memory: int = 1024
+    half_life: float | None = None
+    window: int | None = None
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        _validate.whole("n_features", self.n_features, at_least=1)
+        _validate.whole("seed", self.seed, at_least=0, at_most=2**64 - 1)
+        _validate.whole("memory", self.memory, at_least=0)
+        _validate.one_of("ties", self.ties, TIES)
+        _validate.one_of("dtype", self.dtype, DTYPES)
+        if _validate.real("epsilon", self.epsilon, at_least=0) > 1:
+            raise InvalidParameter(f"epsilon must be from 0 to 1, got {self.epsilon:g}")
+        if not isinstance(self.intercept, bool):
+            raise InvalidParameter(f"intercept must be True or False, got {self.intercept!r:.60}")
+        if self.half_life is not None:
+            _validate.real("half_life", self.half_life, above=0)
+        if self.window is not None:
+            _validate.whole("window", self.window, at_least=1)
+        if self.half_life is not None and self.window is not None:
+            raise InvalidParameter("half_life and window must not both be given: an agent forgets in one way")
+
+    @property
+    def width(self) -> int:
+        """Features with the intercept: the d of V."""
+        return self.n_features + self.intercept
+
+    @property
+    def forgets(self) -> bool:
+        """Whether old rewards lose their weight."""
+        return self.half_life is not None or self.window is not None
+
+    @property
+    def longest(self) -> float:
+        """The largest t in α_t: an agent that forgets knows no more than what it still remembers."""
+        if self.window is not None:
+            return float(self.window)
+        return float("inf") if self.half_life is None else max(self.half_life / 0.6931471805599453, 1.0)
+
+    @property
+    def decay(self) -> tuple[int, float]:
+        """Forgetting is done in steps, 32 in a half-life where it can be: rewards between two, and the factor."""
+        if self.half_life is None:
+            return 0, 1.0
+        every = max(int(self.half_life / 32), 1)
+        return every, float(0.5 ** (every / self.half_life))

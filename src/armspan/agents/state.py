@@ -1,0 +1,179 @@
+"""What an agent has learnt, as the arrays that kernels work on; see `armspan.kernels.agent` for what is where."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.agents.settings import Settings
+from armspan.kernels import agent as kernels
+
+SMALLEST_PAIRED = 8
+"""With fewer features than this an arm has V⁻¹ from the start."""
+PRUNE_FROM = 8, 16
+"""Arms and features from which on skipping arms pays for the bounds that it needs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """What was seen of an arm, without the ridge: gram = Σxxᵀ (d, d), moment = Σ yx (d,), and how many pulls."""
+
+    gram: FloatArray
+    moment: FloatArray
+    pulls: float
+
+
+class State:
+    """The arrays of one agent, and the arms' names in the order of their rows.
+
+    A state whose head is closed is never used again by a call that did not close it: calls that come too late start
+    over with the next one.
+    """
+
+    def __init__(self, settings: Settings, names: Sequence[Hashable]) -> None:
+        d, K = settings.width, len(names)
+        self.settings, self.names = settings, tuple(names)
+        self.place = {name: k for k, name in enumerate(self.names)}
+        self.head = np.zeros(kernels.HEAD)
+        self.arms = np.zeros((K, kernels.THETA + d))
+        self.room = np.zeros((K, d + d * (d + 1)), dtype=settings.dtype)
+        slots = 2 << max(settings.memory - 1, 0).bit_length() if settings.memory else 0
+        self.memory = np.zeros((slots, kernels.FEATURES + d))
+        self.memory[:, kernels.ARM] = kernels.EMPTY
+        self.head[kernels.RIDGE], self.head[kernels.BIAS] = settings.ridge, settings.bias
+        self.head[kernels.SCALE], self.head[kernels.LONGEST] = settings.scale, settings.longest
+        self.head[kernels.SEED_HIGH], self.head[kernels.SEED_LOW] = divmod(settings.seed, 2**32)
+        self.head[kernels.INTERCEPT] = settings.intercept
+        self.head[kernels.FIRST_OF_TIES] = settings.ties == "first"
+        self.sizes_changed()
+        for k in range(K):
+            self.clear(k)
+
+    @property
+    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What kernels take."""
+        return self.head, self.arms, self.room, self.memory
+
+    def sizes_changed(self) -> None:
+        """Note in the head how many arms there are."""
+        K, d = len(self.names), self.settings.width
+        self.head[kernels.N_ARMS] = K
+        self.head[kernels.PRUNE] = PRUNE_FROM[0] <= K and d >= PRUNE_FROM[1] and not self.settings.forgets
+
+    def clear(self, k: int) -> None:
+        """Arm k knows nothing."""
+        d, ridge = self.settings.width, self.settings.ridge
+        self.arms[k] = 0.0
+        self.arms[k, kernels.LAMBDA] = ridge
+        if d < SMALLEST_PAIRED or self.settings.forgets or self.settings.dtype != "float64":
+            self.room[k] = 0.0
+            self._write(k, ridge * np.eye(d), np.eye(d) / ridge)
+
+    def gram(self, k: int) -> FloatArray:
+        """V (d, d) of arm k."""
+        d, mode = self.settings.width, int(self.arms[k, kernels.MODE])
+        if mode >= 0:
+            X = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 0]
+            return self.settings.ridge * np.eye(d) + X.T @ X
+        return unpacked(self.room[k, d + d * (d + 1) // 2 :], d)
+
+    def inverse(self, k: int) -> FloatArray:
+        """V⁻¹ (d, d) of arm k."""
+        d, mode = self.settings.width, int(self.arms[k, kernels.MODE])
+        if mode >= 0:
+            W = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 1]
+            return (np.eye(d) - W.T @ W) / self.settings.ridge
+        return unpacked(self.room[k, d : d + d * (d + 1) // 2], d)
+
+    def statistics(self, k: int) -> Statistics:
+        """What arm k has seen."""
+        d = self.settings.width
+        gram = self.gram(k) - self.settings.ridge * np.eye(d)
+        return Statistics(gram, self.room[k, :d].astype(np.float64), float(self.arms[k, kernels.PULLS]))
+
+    def add(self, k: int, seen: Statistics) -> None:
+        """Arm k learns what was seen elsewhere."""
+        d = self.settings.width
+        V = self.gram(k) + seen.gram
+        self.room[k, :d] += seen.moment
+        self.arms[k, kernels.PULLS] += seen.pulls
+        self.rebuild(k, V)
+
+    def rebuild(self, k: int, V: FloatArray | None = None) -> None:
+        """V⁻¹, θ̂ and the bound of λ_min(V) afresh from V and b, so that rounding cannot build up.
+
+        Features are brought to one scale first. V ⪰ ridge·I whatever rounding says, so V⁻¹ stays positive definite.
+        """
+        V = self.gram(k) if V is None else V
+        d, scale = len(V), np.sqrt(np.diag(V))
+        values, vectors = np.linalg.eigh(V / np.outer(scale, scale))
+        values = np.maximum(values, max(self.settings.ridge / scale.max() ** 2, d * np.finfo(np.float64).eps))
+        V_inv = (vectors / values) @ vectors.T / np.outer(scale, scale)
+        self._write(k, V, V_inv)
+        self.arms[k, kernels.THETA :] = V_inv @ self.room[k, :d]
+        if not self.settings.forgets:
+            self.arms[k, kernels.LAMBDA] = max(self.settings.ridge, values[0] * scale.min() ** 2 * (1 - 1e-9))
+
+    def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
+        d = len(V)
+        lower, half = np.tril_indices(d), d * (d + 1) // 2
+        self.room[k, d : d + half], self.room[k, d + half :] = V_inv[lower], V[lower]
+        self.arms[k, kernels.MODE] = kernels.FULL
+
+    def forget(self, factor: float) -> None:
+        """All that was seen counts factor times as much."""
+        d = self.settings.width
+        for k in range(len(self.names)):
+            ridge = self.settings.ridge * np.eye(d)
+            self.room[k, :d] *= factor
+            self.arms[k, kernels.PULLS] *= factor
+            self.rebuild(k, ridge + factor * (self.gram(k) - ridge))
+        self.memory[:, kernels.SEEN] *= factor
+        self.memory[:, kernels.SUM] *= factor
+
+    def entries(self, k: int | None = None) -> FloatArray:
+        """What is remembered (m, 4 + d), of arm k or of all; in the order in which it was last pulled."""
+        rows = self.memory[self.memory[:, kernels.ARM] != kernels.EMPTY]
+        if k is not None:
+            rows = rows[rows[:, kernels.ARM] == k]
+        return rows[np.argsort(rows[:, kernels.STAMP], kind="stable")]
+
+    def remember_only(self, entries: FloatArray, most: int) -> None:
+        """Make entries all that is remembered, or those of them that were pulled most and last."""
+        if len(entries) > most:
+            order = np.lexsort((entries[:, kernels.STAMP], entries[:, kernels.SEEN]))
+            entries = entries[np.sort(order[-most:])] if most else entries[:0]
+        kernels.refill(self.head, self.memory, np.ascontiguousarray(entries))
+
+    def thinned(self) -> None:
+        """Let half of what is remembered go; it stays in V and b."""
+        self.remember_only(self.entries(), self.settings.memory // 2)
+
+    def with_names(self, names: Sequence[Hashable], rows: IntArray) -> "State":
+        """A state for these arms; rows (K,) tells which row of this one each continues, -1 for none."""
+        new = State.__new__(State)
+        new.settings, new.names = self.settings, tuple(names)
+        new.place = {name: k for k, name in enumerate(new.names)}
+        new.head, new.memory = self.head.copy(), self.memory.copy()
+        new.arms = np.zeros((len(names), self.arms.shape[1]))
+        new.room = np.zeros((len(names), self.room.shape[1]), dtype=self.room.dtype)
+        new.sizes_changed()
+        for k, row in enumerate(rows):
+            if row >= 0:
+                new.arms[k], new.room[k] = self.arms[row], self.room[row]
+            else:
+                new.clear(k)
+        entries, moved = self.entries(), {row: k for k, row in enumerate(rows) if row >= 0}
+        entries = entries[[arm in moved for arm in entries[:, kernels.ARM]]]
+        entries[:, kernels.ARM] = [moved[arm] for arm in entries[:, kernels.ARM]]
+        if len(self.memory):
+            new.remember_only(entries, self.settings.memory)
+        return new
+
+
+def unpacked(triangle: FloatArray, d: int) -> FloatArray:
+    """A symmetric matrix (d, d) from its lower triangle, row by row."""
+    full = np.zeros((d, d))
+    full[np.tril_indices(d)] = triangle
+    return full + np.tril(full, -1).T

@@ -1,0 +1,531 @@
+"""An agent's step: choose an arm for one context, learn one reward; each a single indivisible call.
+
+What an agent knows is in four arrays, few because each costs a call as much as the arithmetic of a small problem.
+
+head : (16,) counters and constants, by the names below.
+arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
+room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix.
+memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
+
+While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m pairs of rows (x, w) instead, with
+V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
+from armspan.kernels.philox import HALF, TIES, unit, words
+
+ROOM, CONTEXTS = "float64[:,::1]", ("float64[::1]", "float64[:, ::1]")
+CHOOSE = [f"int64(float64[::1], float64[:, ::1], {ROOM}, {x})" for x in CONTEXTS]
+LEARN = [f"int64(float64[::1], float64[:, ::1], {ROOM}, float64[:, ::1], int64, {x}, float64)" for x in CONTEXTS]
+
+DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
+PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
+HEAD = 16
+LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
+FULL = -1.0
+ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
+EMPTY = -1.0
+
+BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
+"""What a call returns instead of an arm or a due date when it did nothing."""
+DUE, UNSOUND, CROWDED = 1, 2, 3
+"""What `learn` returns beside 0: V⁻¹ is due to be computed afresh; must be before this is learnt; memory is full."""
+
+LARGEST_PAIRS = 64
+REBUILD = 8192
+SLACK = 1e-9
+"""By how much a bound of the width is taken larger, so that rounding cannot make it fail."""
+
+
+@inlined
+def present_alpha(head, ahead):
+    """α_t = bias + scale·√log f(t) for the decision `ahead` of the next, with t one more than was decided or learnt."""
+    t = min(max(head[DECISIONS], head[REWARDS]) + 1.0 + ahead, head[LONGEST])
+    return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
+
+
+@inlined
+def seed_of(head):
+    """The agent's seed, kept in two numbers that hold 32 bits each."""
+    return np.uint64(head[SEED_HIGH]) * np.uint64(4294967296) + np.uint64(head[SEED_LOW])
+
+
+@inlined
+def estimate(arms, k, x, row):
+    """r̂ = θ̂ᵀx of arm k for a row of x."""
+    mean = 0.0
+    for i in range(x.shape[1]):
+        mean += arms[k, THETA + i] * x[row, i]
+    return mean
+
+
+@inlined
+def squared_length(x, row):
+    """‖x‖² of a row of x."""
+    total = 0.0
+    for i in range(x.shape[1]):
+        total += x[row, i] * x[row, i]
+    return total
+
+
+@atomic_kernel()
+def with_intercept(x):
+    """Rows of x (m, n) with a constant 1 at the end."""
+    m, n = x.shape
+    wide = np.empty((m, n + 1))
+    for row in range(m):
+        wide[row, n] = 1.0
+        for i in range(n):
+            wide[row, i] = x[row, i]
+    return wide
+
+
+@inlined
+def triangle_form(room, k, x, row):
+    """xᵀV⁻¹x by the triangle of V⁻¹; four of its rows at a time keep the processor's sums busy."""
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
+    row_0 = d
+    while i + four <= d:
+        row_1 = row_0 + i + one
+        row_2 = row_1 + i + two
+        row_3 = row_2 + i + three
+        sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(i):
+            sum_0 += room[k, row_0 + j] * x[row, j]
+            sum_1 += room[k, row_1 + j] * x[row, j]
+            sum_2 += room[k, row_2 + j] * x[row, j]
+            sum_3 += room[k, row_3 + j] * x[row, j]
+        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + one], x[row, i + two], x[row, i + three]
+        form += x_0 * (2.0 * sum_0 + room[k, row_0 + i] * x_0)
+        sum_1 += room[k, row_1 + i] * x_0
+        form += x_1 * (2.0 * sum_1 + room[k, row_1 + i + one] * x_1)
+        sum_2 += room[k, row_2 + i] * x_0 + room[k, row_2 + i + one] * x_1
+        form += x_2 * (2.0 * sum_2 + room[k, row_2 + i + two] * x_2)
+        sum_3 += room[k, row_3 + i] * x_0 + room[k, row_3 + i + one] * x_1 + room[k, row_3 + i + two] * x_2
+        form += x_3 * (2.0 * sum_3 + room[k, row_3 + i + three] * x_3)
+        row_0 = row_3 + i + four
+        i += four
+    while i < d:
+        total = 0.0
+        for j in range(i):
+            total += room[k, row_0 + j] * x[row, j]
+        form += x[row, i] * (2.0 * total + room[k, row_0 + i] * x[row, i])
+        row_0 += i + one
+        i += one
+    return form
+
+
+@inlined
+def variance_of(arms, room, ridge, k, x, row, length):
+    """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
+
+    Indices are unsigned, because numba then need not ask whether one counts from the end; and arrays are not sliced,
+    because a slice costs as much as a small arm.
+    """
+    d, mode = np.uint64(x.shape[1]), arms[k, MODE]
+    if mode < 0.0:
+        return triangle_form(room, k, x, row)
+    known, start = 0.0, d + d
+    for _ in range(int(mode)):
+        total = 0.0
+        for i in range(d):
+            total += room[k, start + i] * x[row, i]
+        known += total * total
+        start += d + d
+    return (length - known) / ridge
+
+
+@inlined
+def width_bound(arms, k, length):
+    """What σ̂ is at most, without looking at V: ‖x‖/√λ_min(V), since λ_min never falls."""
+    return math.sqrt(length / arms[k, LAMBDA]) * (1.0 + SLACK)
+
+
+@inlined
+def products(x, pairs):
+    """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""
+    start = np.uint64(0)
+    for i in range(np.uint64(x.shape[1])):
+        for j in range(i):
+            pairs[start + j] = 2.0 * x[0, i] * x[0, j]
+        pairs[start + i] = x[0, i] * x[0, i]
+        start += i + np.uint64(1)
+
+
+@inlined
+def paired_form(room, k, d, pairs):
+    """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way."""
+    form, start = 0.0, np.uint64(d)
+    for i in range(np.uint64(pairs.size)):
+        form += room[k, start + i] * pairs[i]
+    return form
+
+
+@atomic_kernel()
+def look(head, arms, room, x, per_arm, mean, width):
+    """θ̂ᵀx and σ̂ of every arm, for x with its intercept. Changes mean and width (K,)."""
+    for k in range(mean.size):
+        row = k * per_arm
+        mean[k] = estimate(arms, k, x, row)
+        variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+        width[k] = math.sqrt(max(variance, 0.0))
+
+
+@atomic_kernel()
+def look_many(head, arms, room, x, mean, width):
+    """`look` for many contexts that all arms share: x (n, d) with its intercept. Changes mean and width (n, K)."""
+    d = x.shape[1]
+    pairs = np.empty(d * (d + 1) // 2)
+    for row in range(x.shape[0]):
+        one = x[row : row + 1]
+        products(one, pairs)
+        length = squared_length(one, 0)
+        for k in range(mean.shape[1]):
+            mean[row, k] = estimate(arms, k, one, 0)
+            if arms[k, MODE] < 0.0:
+                variance = paired_form(room, k, d, pairs)
+            else:
+                variance = variance_of(arms, room, head[RIDGE], k, one, 0, length)
+            width[row, k] = math.sqrt(max(variance, 0.0))
+
+
+@atomic_kernel()
+def tied_arm(head, index, best):
+    """One of the arms whose index equals the best up to rounding: the first, or any by the agent's random stream."""
+    if head[FIRST_OF_TIES] > 0.0:
+        for k in range(index.size):
+            if is_tie(best, index[k]):
+                return k
+    return break_tie(index, best, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
+
+
+@atomic_kernel()
+def best_arm(head, arms, room, x, per_arm):
+    """`choose` for rows x (1, d), or (K, d) if per_arm is 1."""
+    K, d, ridge = int(head[N_ARMS]), arms.shape[1] - THETA, head[RIDGE]
+    if head[CLOSED] > 0.0:
+        return BUSY
+    if x.shape[1] + (head[INTERCEPT] > 0.0) != d or (per_arm == 1 and x.shape[0] != K):
+        return BAD_SHAPE
+    if head[INTERCEPT] > 0.0:
+        x = with_intercept(x)
+    for row in range(x.shape[0]):
+        if not squared_length(x, row) < math.inf:
+            return NOT_FINITE
+    alpha, length = present_alpha(head, 0.0), squared_length(x, 0)
+    best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
+    upper = np.empty(K if pruning else 0)
+    if pruning:
+        for k in range(K):
+            if per_arm:
+                length = squared_length(x, k)
+            upper[k] = estimate(arms, k, x, k * per_arm) + alpha * width_bound(arms, k, length)
+            if upper[k] > upper[first]:
+                first = k
+    pairs = np.empty(d * (d + 1) // 2 if per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8 else 0)
+    if pairs.size:
+        products(x, pairs)
+    for step in range(K):
+        k = first + step if first + step < K else first + step - K
+        if pruning and upper[k] < best - ROUNDING * (1.0 + abs(best)):
+            continue
+        if per_arm:
+            length = squared_length(x, k)
+        if pairs.size and arms[k, MODE] < 0.0:
+            variance = paired_form(room, k, d, pairs)
+        else:
+            variance = variance_of(arms, room, ridge, k, x, k * per_arm, length)
+        value = estimate(arms, k, x, k * per_arm) + alpha * math.sqrt(max(variance, 0.0))
+        best, second, arm = contend(value, k, best, second, arm)
+        evaluated += 1
+    if is_tie(best, second):
+        mean, index = np.empty(K), np.empty(K)
+        look(head, arms, room, x, per_arm, mean, index)
+        for k in range(K):
+            index[k] = mean[k] + alpha * index[k]
+        arm = tied_arm(head, index, best)
+    head[DECISIONS] += 1.0
+    head[EVALUATED] += evaluated
+    return arm
+
+
+@atomic_kernel(*CHOOSE)
+def choose(head, arms, room, x):
+    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes head.
+
+    With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
+    """
+    if x.ndim == 1:
+        return best_arm(head, arms, room, x.reshape(1, x.size), np.int64(0))
+    return best_arm(head, arms, room, x, np.int64(1))
+
+
+@inlined
+def pick_one(head, index, eligible, epsilon, propensity):
+    """An eligible arm: with probability epsilon any, else one with the largest index. Changes propensity and head."""
+    K, best, among, tied = index.size, -math.inf, 0, 0
+    for k in range(K):
+        index[k] = index[k] if eligible[k] else -math.inf
+        best = max(best, index[k])
+        among += eligible[k]
+    for k in range(K):
+        tied += is_tie(best, index[k])
+    first = head[FIRST_OF_TIES] > 0.0
+    arm = tied_arm(head, index, best)
+    for k in range(K):
+        share = (1.0 if k == arm else 0.0) if first else 1.0 / tied if is_tie(best, index[k]) else 0.0
+        propensity[k] = (1.0 - epsilon) * share + (epsilon / among if eligible[k] else 0.0)
+    mixed, which, _, _ = words(seed_of(head), np.int64(0), np.int64(head[DECISIONS]), 1, TIES)
+    if unit(mixed) < epsilon:
+        skip = np.int64((which * np.uint64(among)) >> HALF)
+        for k in range(K):
+            if eligible[k]:
+                arm = k
+                if skip == 0:
+                    break
+                skip -= 1
+    head[DECISIONS] += 1.0
+    return arm
+
+
+@atomic_kernel()
+def draw(head, arms, room, x, per_arm, eligible, epsilon, propensity):
+    """Choose among the eligible arms: with probability epsilon any of them, else one that is best. Changes head.
+
+    propensity : (K,) becomes the probability of each arm.
+    """
+    K = eligible.size
+    if head[INTERCEPT] > 0.0:
+        x = with_intercept(x)
+    mean, index = np.empty(K), np.empty(K)
+    look(head, arms, room, x, per_arm, mean, index)
+    alpha = present_alpha(head, 0.0)
+    for k in range(K):
+        index[k] = mean[k] + alpha * index[k]
+    head[EVALUATED] += K
+    return pick_one(head, index, eligible, epsilon, propensity)
+
+
+@atomic_kernel()
+def pick(head, index, eligible, epsilon, chosen):
+    """`pick_one` for every row of index (n, K). Changes head, index and chosen (n,)."""
+    propensity = np.empty(index.shape[1])
+    for row in range(index.shape[0]):
+        chosen[row] = pick_one(head, index[row], eligible, epsilon, propensity)
+
+
+@inlined
+def slot_of(memory, k, x, row):
+    """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
+    slots = memory.shape[0]
+    mixed = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
+    for i in range(x.shape[1]):
+        bits = np.float64(x[row, i] + 0.0).view(np.uint64)  # -0.0 is 0.0
+        mixed = (mixed ^ bits) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(32)
+    slot = np.int64(mixed & np.uint64(slots - 1))
+    while memory[slot, ARM] != EMPTY:
+        if memory[slot, ARM] == k:
+            same = True
+            for i in range(x.shape[1]):
+                if memory[slot, FEATURES + i] != x[row, i]:
+                    same = False
+                    break
+            if same:
+                break
+        slot = slot + 1 if slot + 1 < slots else 0
+    return slot
+
+
+@inlined
+def put_down(head, memory, k, x, row, pulls, total):
+    """Note pulls of arm k in context x, with the sum of their rewards; false if the table must be thinned first."""
+    slot = slot_of(memory, k, x, row)
+    if memory[slot, ARM] == EMPTY:
+        if 2 * head[REMEMBERED] >= memory.shape[0]:
+            return False
+        head[REMEMBERED] += 1.0
+        memory[slot, ARM] = k
+        for i in range(x.shape[1]):
+            memory[slot, FEATURES + i] = x[row, i] + 0.0
+    memory[slot, SEEN] += pulls
+    memory[slot, SUM] += total
+    memory[slot, STAMP] = head[REWARDS]
+    return True
+
+
+@atomic_kernel()
+def remember(head, memory, k, x, row, y):
+    """Note one pull. Changes head and memory, unless it returns false."""
+    return put_down(head, memory, k, x, row, 1.0, y)
+
+
+@atomic_kernel()
+def note(head, memory, k, x, pulls, total):
+    """Note several pulls at once, for x (1, d). Changes head and memory, unless it returns false."""
+    return put_down(head, memory, k, x, 0, pulls, total)
+
+
+@atomic_kernel()
+def take_back(memory, k, x, y):
+    """Take one pull of arm k in x (1, d) back, if it is remembered. Changes memory."""
+    slot = slot_of(memory, k, x, 0)
+    if memory[slot, ARM] != EMPTY and memory[slot, SEEN] > 0.5:
+        memory[slot, SEEN] -= 1.0
+        memory[slot, SUM] -= y
+
+
+@atomic_kernel()
+def refill(head, memory, entries):
+    """Make entries (m, 4 + d), which differ, all that the table holds. Changes head and memory."""
+    memory[:, ARM] = EMPTY
+    memory[:, SEEN] = 0.0
+    memory[:, SUM] = 0.0
+    features = entries[:, FEATURES:].copy()
+    for e in range(entries.shape[0]):
+        slot = slot_of(memory, int(entries[e, ARM]), features, e)
+        memory[slot] = entries[e]
+    head[REMEMBERED] = entries.shape[0]
+
+
+@atomic_kernel()
+def times(room, k, x, row, z):
+    """Z = V⁻¹x by the triangle of V⁻¹; returns xᵀV⁻¹x. Changes z, which is 0."""
+    start, form = np.uint64(x.shape[1]), 0.0
+    for i in range(np.uint64(x.shape[1])):
+        total = 0.0
+        for j in range(i):
+            total += room[k, start + j] * x[row, j]
+            z[j] += room[k, start + j] * x[row, i]
+        z[i] += total + room[k, start + i] * x[row, i]
+        form += x[row, i] * (2.0 * total + room[k, start + i] * x[row, i])
+        start += i + np.uint64(1)
+    return form
+
+
+@inlined
+def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
+    """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and room."""
+    d, known, start = np.uint64(x.shape[1]), 0.0, np.uint64(2 * x.shape[1])
+    for i in range(d):
+        u[i] = x[row, i]
+    for _ in range(mode):
+        total = 0.0
+        for i in range(d):
+            total += room[k, start + i] * x[row, i]
+        known += total * total
+        for i in range(d):
+            u[i] -= total * room[k, start + i]
+        start += d + d
+    gain = 1.0 / (ridge + length - known)
+    scale = math.sqrt(gain)
+    for i in range(d):
+        room[k, i] += y * x[row, i]
+        arms[k, THETA + i] += gain * error * u[i]
+        room[k, start - d + i] = x[row, i]
+        room[k, start + i] = scale * u[i]
+    arms[k, MODE] += 1.0
+
+
+@inlined
+def add_to_full(arms, room, k, x, row, y, error, variance, z):
+    """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and room."""
+    d, gain = np.uint64(x.shape[1]), 1.0 / (1.0 + variance)
+    for i in range(d):
+        room[k, i] += y * x[row, i]
+        arms[k, THETA + i] += gain * error * z[i]
+    start = d
+    for i in range(d):
+        scaled = gain * z[i]
+        for j in range(i + np.uint64(1)):
+            room[k, start + j] -= scaled * z[j]
+        start += i + np.uint64(1)
+    for i in range(d):
+        for j in range(i + np.uint64(1)):
+            room[k, start + j] += x[row, i] * x[row, j]
+        start += i + np.uint64(1)
+
+
+@atomic_kernel()
+def learn_row(head, arms, room, memory, k, x, row, y):
+    """`learn` for a row of x."""
+    d = arms.shape[1] - THETA
+    if head[CLOSED] > 0.0:
+        return BUSY
+    if x.shape[1] + (head[INTERCEPT] > 0.0) != d:
+        return BAD_SHAPE
+    if head[INTERCEPT] > 0.0:
+        x = with_intercept(x)
+    length = squared_length(x, row)
+    if not (length < math.inf and abs(y) < math.inf):
+        return NOT_FINITE
+    mode, z = int(arms[k, MODE]), np.zeros(d)
+    variance = times(room, k, x, row, z) if mode < 0 else 0.0
+    if mode < 0 and length > 0.0 and not variance > 0.0:
+        return UNSOUND
+    if memory.shape[0] > 0 and not remember(head, memory, k, x, row, y):
+        return CROWDED
+    error = y - estimate(arms, k, x, row)
+    if mode >= 0:
+        append_pair(arms, room, k, x, row, y, error, length, mode, head[RIDGE], z)
+    else:
+        add_to_full(arms, room, k, x, row, y, error, variance, z)
+    arms[k, PULLS] += 1.0
+    head[REWARDS] += 1.0
+    pulls = int(arms[k, PULLS])
+    due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or pulls & (pulls - 1) == 0
+    return DUE if due else 0
+
+
+@atomic_kernel(*LEARN)
+def learn(head, arms, room, memory, k, x, y):
+    """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes all arrays."""
+    if x.ndim == 1:
+        return learn_row(head, arms, room, memory, k, x.reshape(1, x.size), np.int64(0), y)
+    if x.shape[0] != int(head[N_ARMS]):
+        return BAD_SHAPE
+    return learn_row(head, arms, room, memory, k, x, k, y)
+
+
+@atomic_kernel()
+def unlearn(arms, room, k, x, y):
+    """Take back reward y of arm k for x (d,): V - xxᵀ by Sherman–Morrison. Changes arms and room.
+
+    False if V⁻¹ must be computed afresh from V, which is right.
+    """
+    d, z, rows = x.size, np.zeros(x.size), x.reshape(1, x.size)
+    variance = times(room, k, rows, 0, z)
+    sound = variance < 1.0 - 1e-6
+    gain, half = 1.0 / (1.0 - variance), d * (d + 1) // 2
+    start = d
+    for i in range(d):
+        room[k, i] -= y * x[i]
+        for j in range(i + 1):
+            room[k, start + j] += gain * z[i] * z[j]
+            room[k, start + half + j] -= x[i] * x[j]
+        start += i + 1
+    arms[k, PULLS] -= 1.0
+    if sound:
+        rows = np.empty((1, d))
+        for i in range(d):
+            rows[0, i] = room[k, i]
+        z[:] = 0.0
+        times(room, k, rows, 0, z)
+        arms[k, THETA:] = z
+    return sound
+
+
+@functools.cache
+def step(dtype):
+    """`choose` and `learn` for a room of this type."""
+    if dtype == "float64":
+        return choose, learn
+    single = [[signature.replace(ROOM, "float32[:,::1]") for signature in of] for of in (CHOOSE, LEARN)]
+    return atomic_kernel(*single[0])(choose.py_func), atomic_kernel(*single[1])(learn.py_func)

@@ -1,0 +1,34 @@
+"""load_agent: an agent from its file, with the policy that it was made by."""
+
+import os
+
+from armspan.agents import Agent, Settings
+from armspan.agents import files as agent_files
+from armspan.errors import ArmspanError, BadFile
+from armspan.policies.greedy import Greedy
+from armspan.policies.linear import LinearPolicy, Setting
+from armspan.policies.linucb import LinUCB
+from armspan.policies.linucb_d import LinUCBd
+
+POLICIES: dict[str, type[LinearPolicy]] = {policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy)}
+
+
+def load_agent(path: str | os.PathLike[str]) -> Agent:
+    """The agent that `agent.save` wrote; it goes on exactly as if it had never been saved.
+
+    A file that is truncated, damaged, of another version or not an agent's is refused in a sentence, and no code in it
+    is ever run.
+    """
+    stored = agent_files.read(path)
+    try:
+        policy = POLICIES[stored.policy["kind"]](**stored.policy["params"])
+        settings = Settings(**stored.settings)
+        alpha = getattr(policy, "alpha", None)
+        if isinstance(alpha, tuple):
+            schedule = policy.schedule(Setting(settings.width))
+            settings = Settings(**stored.settings, schedule=schedule)
+        agent = Agent(settings, stored.arms, policy=policy, feature_names=stored.feature_names)
+        agent._window = agent_files.restore(agent, stored)
+    except (ArmspanError, KeyError, TypeError, ValueError, MemoryError):
+        raise BadFile(f"{path} is damaged: its parts do not fit together") from None
+    return agent
