@@ -84,7 +84,7 @@ class Agent:
         """Bytes of all that was learnt."""
         return sum(part.nbytes for part in self._state.parts)
 
-    def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Hashable:
+    def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
         """The arm for this context: the one with the largest mean + α_t·width.
 
         only : names of the arms that are eligible; all, if left out.
@@ -119,7 +119,7 @@ class Agent:
                 tied = np.arange(tied.size) == np.argmax(tied)
             return (1 - self.settings.epsilon) * tied / tied.sum() + self.settings.epsilon * eligible / eligible.sum()
 
-    def choose_many(self, X: Any) -> list[Hashable]:
+    def choose_many(self, X: Any) -> list[Any]:
         """The arms for contexts (n, d) or (n, K, d), all with what is known now; t goes on from one to the next."""
         with self._lock:
             index = self.scores_many(X).index
@@ -430,10 +430,9 @@ class Agent:
 
 def _described(policy: Any) -> str:
     """A policy by what was given to it."""
-    given = ((field.name, getattr(policy, field.name)) for field in fields(policy))
-    return (
-        f"{type(policy).__name__}({', '.join(f'{name}={value!r:.20}' for name, value in given if value is not None)})"
-    )
+    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))
+    given = ", ".join(f"{name}={value!r:.20}" for name, value in values if value is not None)
+    return f"{type(policy).__name__}({given})"
 
 
 def _distinct(arms: Sequence[Hashable]) -> list[Hashable]:

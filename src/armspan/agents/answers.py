@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from armspan._typing import FloatArray
 
@@ -33,7 +34,7 @@ class Scores:
 class Decision:
     """The arm that was chosen, and with what probability it was: what a log needs to be reweighted later."""
 
-    arm: Hashable
+    arm: Any
     propensity: float
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
@@ -65,6 +65,10 @@ class Policy(ABC):
     def name(self) -> str:
         """What results and figures call it."""
         return self.label or self.title
+
+    def agent(self, *_: Any, **__: Any) -> Any:
+        """An agent for an application; linear policies have one."""
+        raise NotApplicable(f"{self.name} has no agent; LinUCBd, LinUCB and Greedy have")
 
     @abstractmethod
     def schedule(self, env: Bounds) -> Schedule:
