@@ -22,6 +22,8 @@ from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels.choice import ROUNDING
 
+FLOAT64 = np.dtype(np.float64)
+
 
 class Agent:
     """A policy plus what it has learnt. Made by `policy.agent(...)`.
@@ -44,13 +46,13 @@ class Agent:
         self._lock = threading.RLock()
         self._window: deque[tuple[Hashable, FloatArray, float]] = deque()
         self._choose, self._learn = kernels.step(settings.dtype)
+        self._plain, self._simple = settings.epsilon == 0 and settings.schedule is None, not settings.forgets
         self._use(State(settings, _distinct(arms)))
 
     def _use(self, state: State) -> None:
         """Go on with this state; whoever still works with the one before finds it closed."""
         self._state = state
         self._core = state.names, state.place, *state.parts
-        self._plain = self.settings.epsilon == 0 and self.settings.schedule is None
 
     # Choosing
 
@@ -89,11 +91,11 @@ class Agent:
 
         only : names of the arms that are eligible; all, if left out.
         """
-        if only is None and self._plain:
+        if only is None and self._plain and x.__class__ is np.ndarray and x.dtype is FLOAT64:
             names, _, head, arms, room, _ = self._core
             try:
                 k = self._choose(head, arms, room, x)
-            except TypeError:  # no float64 array
+            except TypeError:  # it is not contiguous
                 k = kernels.BAD_SHAPE
             if k >= 0:
                 return names[k]
@@ -151,13 +153,15 @@ class Agent:
         x : as it was given to choose, or the arm's own row of it. Or many at once: arm a sequence of n names, x (n, d)
         or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
         """
-        _, place, head, arms, room, memory = self._core
-        try:
-            code = self._learn(head, arms, room, memory, place[arm], x, reward)
-        except (TypeError, KeyError):  # no float64 array, a batch, or an unknown arm
-            code = kernels.BAD_SHAPE
-        if code == 0 and self._simple:
-            return
+        code = kernels.BAD_SHAPE
+        if x.__class__ is np.ndarray and x.dtype is FLOAT64:
+            _, place, head, arms, room, memory = self._core
+            try:
+                code = self._learn(head, arms, room, memory, place[arm], x, reward)
+            except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
+                code = kernels.BAD_SHAPE
+            if code == 0 and self._simple:
+                return
         self._update_slowly(code, arm, x, reward)
 
     # Arms
@@ -281,10 +285,6 @@ class Agent:
                 if self._state.head is not head:
                     self._state.head[kernels.CLOSED] = 0.0
 
-    @property
-    def _simple(self) -> bool:
-        return not self.settings.forgets
-
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
         if code in (0, kernels.DUE):
@@ -296,15 +296,21 @@ class Agent:
         with self._lock:
             k, (rows, per_arm), y = self._arm(arm), self._own_row(x), _validate.real("reward", reward)
             own = np.ascontiguousarray(rows[k * per_arm])
-            while (code := self._learn(*self._state.parts, k, own, y)) not in (0, kernels.DUE):
-                if code == kernels.NOT_FINITE:
-                    raise InvalidParameter("x must be small enough that its square is a finite number")
+            code = self._learn(*self._state.parts, k, own, y)
+            if code == kernels.CROWDED:
                 with self._closed():
-                    if code == kernels.CROWDED:
-                        self._state.thinned()
-                    else:
-                        self._state.rebuild(k)
+                    self._state.thinned()
+                code = self._learn(*self._state.parts, k, own, y)
+            if code == kernels.NOT_FINITE:
+                raise InvalidParameter("x must be small enough that its square is a finite number")
+            if code == kernels.UNSOUND:
+                self._learn_unsound(k, self._with_intercept(rows)[k * per_arm], y)
             self._learnt(arm, own, y, code)
+
+    def _learn_unsound(self, k: int, x: FloatArray, y: float) -> None:
+        """Learn where V⁻¹ is no longer positive definite by rounding: into V, and V⁻¹ afresh from that."""
+        with self._closed():
+            batch.learn(self._state, x[None], np.array([k]), np.array([y]))
 
     def _own_row(self, x: Any) -> tuple[FloatArray, int]:
         return self._inputs.context(x, len(self.arms))
@@ -314,7 +320,7 @@ class Agent:
         with self._closed():
             state = self._state
             if code == kernels.DUE and arm in state.place:
-                state.rebuild(state.place[arm])
+                state.check(state.place[arm])
             every, factor = self.settings.decay
             if every and self.rewards % every == 0:
                 state.forget(factor)
@@ -328,7 +334,7 @@ class Agent:
     def _unlearn(self, arm: Hashable, x: FloatArray, reward: float) -> None:
         state, k = self._state, self._arm(arm)
         if not kernels.unlearn(state.arms, state.room, k, x, reward):
-            state.rebuild(k)
+            state.rebuild(k, state.gram(k))
         if len(state.memory):
             batch.unremember(state, k, x, reward)
 
@@ -353,11 +359,7 @@ class Agent:
             if not all(np.isfinite(one.gram).all() and np.isfinite(one.moment).all() for one in seen):
                 raise InvalidParameter(_first_bad("X", rows))
             with self._closed():
-                for k, one in enumerate(seen):
-                    if one.pulls:
-                        self._state.add(k, one)
-                batch.remember(self._state, rows, chosen, y)
-                self._state.head[kernels.REWARDS] += len(rows)
+                batch.learn(self._state, rows, chosen, y, seen)
 
     def _as_statistics(self, prior: Statistics | tuple[Any, Any] | None) -> Statistics | None:
         if prior is None:

@@ -31,6 +31,17 @@ def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> lis
     return [Statistics(grams[k], moments[k], float(pulls[k])) for k in range(n_arms)]
 
 
+def learn(
+    state: State, X: FloatArray, arms: IntArray, rewards: FloatArray, seen: list[Statistics] | None = None
+) -> None:
+    """Learn rows X (n, d) with their intercept, whose sums are `seen`."""
+    for k, one in enumerate(sums(X, arms, rewards, len(state.names)) if seen is None else seen):
+        if one.pulls:
+            state.add(k, one)
+    remember(state, X, arms, rewards)
+    state.head[kernels.REWARDS] += len(X)
+
+
 def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and width (n, K) for contexts (n, d), or (n, K, d)."""
     n, K, d = len(X), len(state.names), state.settings.width

@@ -8,6 +8,7 @@ from armspan.theory import Schedule
 
 TIES = ("random", "first")
 DTYPES = ("float64", "float32")
+MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,10 @@ class Settings:
     def __post_init__(self) -> None:
         _validate.whole("n_features", self.n_features, at_least=1)
         _validate.whole("seed", self.seed, at_least=0, at_most=2**64 - 1)
-        _validate.whole("memory", self.memory, at_least=0)
+        _validate.whole("memory", self.memory, at_least=0, at_most=MOST_REMEMBERED)
+        _validate.real("ridge", self.ridge, above=0)
+        _validate.real("bias", self.bias, at_least=0)
+        _validate.real("scale", self.scale, at_least=0)
         _validate.one_of("ties", self.ties, TIES)
         _validate.one_of("dtype", self.dtype, DTYPES)
         if _validate.real("epsilon", self.epsilon, at_least=0) > 1:

@@ -100,20 +100,42 @@ class State:
         self.arms[k, kernels.PULLS] += seen.pulls
         self.rebuild(k, V)
 
-    def rebuild(self, k: int, V: FloatArray | None = None) -> None:
-        """V⁻¹, θ̂ and the bound of λ_min(V) afresh from V and b, so that rounding cannot build up.
+    def check(self, k: int) -> None:
+        """See whether V⁻¹ has drifted from V by more than the rounding of V itself explains; if so, compute it afresh.
+
+        Otherwise it is kept: Sherman–Morrison loses little, and where V is ill-conditioned the rounding of its sums
+        loses more. An arm in the mode of few pulls changes to the other.
+        """
+        V = self.gram(k)
+        scale = np.sqrt(np.diag(V))
+        C = V / np.outer(scale, scale)
+        if self.arms[k, kernels.MODE] < 0:
+            inverse = self.inverse(k) * np.outer(scale, scale)
+            drift = float(np.abs(C @ inverse - np.eye(len(V))).max())
+            explained = float(self.arms[k, kernels.PULLS]) * np.finfo(self.room.dtype).eps * np.abs(inverse).max()
+            if drift <= max(explained, 1e-12):
+                self._bound(k, scale, float(np.linalg.eigvalsh(C)[0]))
+                return
+        self.rebuild(k, V)
+
+    def rebuild(self, k: int, V: FloatArray) -> None:
+        """V⁻¹, θ̂ and the bound of λ_min(V) afresh from V and b.
 
         Features are brought to one scale first. V ⪰ ridge·I whatever rounding says, so V⁻¹ stays positive definite.
         """
-        V = self.gram(k) if V is None else V
         d, scale = len(V), np.sqrt(np.diag(V))
         values, vectors = np.linalg.eigh(V / np.outer(scale, scale))
         values = np.maximum(values, max(self.settings.ridge / scale.max() ** 2, d * np.finfo(np.float64).eps))
         V_inv = (vectors / values) @ vectors.T / np.outer(scale, scale)
         self._write(k, V, V_inv)
         self.arms[k, kernels.THETA :] = V_inv @ self.room[k, :d]
+        self._bound(k, scale, float(values[0]))
+
+    def _bound(self, k: int, scale: FloatArray, smallest: float) -> None:
+        """Note what λ_min(V) is at least, from the smallest eigenvalue at one scale."""
         if not self.settings.forgets:
-            self.arms[k, kernels.LAMBDA] = max(self.settings.ridge, values[0] * scale.min() ** 2 * (1 - 1e-9))
+            least = smallest * float(scale.min()) ** 2 * (1 - 1e-9)
+            self.arms[k, kernels.LAMBDA] = max(self.arms[k, kernels.LAMBDA], least)
 
     def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
         d = len(V)

@@ -468,7 +468,7 @@ def learn_row(head, arms, room, memory, k, x, row, y):
         return NOT_FINITE
     mode, z = int(arms[k, MODE]), np.zeros(d)
     variance = times(room, k, x, row, z) if mode < 0 else 0.0
-    if mode < 0 and length > 0.0 and not variance > 0.0:
+    if not variance >= 0.0:
         return UNSOUND
     if memory.shape[0] > 0 and not remember(head, memory, k, x, row, y):
         return CROWDED

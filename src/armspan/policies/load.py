@@ -23,6 +23,8 @@ def load_agent(path: str | os.PathLike[str]) -> Agent:
     try:
         policy = POLICIES[stored.policy["kind"]](**stored.policy["params"])
         settings = Settings(**stored.settings)
+        if stored.arrays["arms"].shape != (len(stored.arms), 3 + settings.width):  # before room is made for them
+            raise KeyError
         alpha = getattr(policy, "alpha", None)
         if isinstance(alpha, tuple):
             schedule = policy.schedule(Setting(settings.width))

@@ -1,0 +1,118 @@
+"""Numerical safety: many updates, ill-conditioned features, single precision."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armspan import LinUCB
+from armspan.kernels import agent as kernels
+from tests.strategies import Array
+
+
+def width_error(agent: Any, V: Array, rng: np.random.Generator) -> float:
+    """The largest relative error of the width over 50 random x, against long doubles by elimination from V."""
+    worst = 0.0
+    for _ in range(50):
+        x = rng.normal(size=len(V)) * np.sqrt(np.diag(V) / np.diag(V).max())
+        truth = float(np.sqrt(x.astype(np.longdouble) @ solve(V, x)))
+        worst = max(worst, abs(agent.scores(x).width[0] - truth) / truth)
+    return worst
+
+
+def solve(V: Any, x: Any) -> Any:
+    """V⁻¹x in long doubles."""
+    A, b = np.array(V, dtype=np.longdouble), np.array(x, dtype=np.longdouble)
+    for i in range(len(b)):
+        for j in range(i + 1, len(b)):
+            factor = A[j, i] / A[i, i]
+            A[j] -= factor * A[i]
+            b[j] -= factor * b[i]
+    for i in reversed(range(len(b))):
+        b[i] = (b[i] - A[i, i + 1 :] @ b[i + 1 :]) / A[i, i]
+    return b
+
+
+def pull_often(agent: Any, contexts: Array, times: int) -> Array:
+    """Pull arm 0 in each context in turn; returns V in long doubles."""
+    state = agent._state
+    learn, parts = agent._learn, state.parts
+    d = contexts.shape[1]
+    for i in range(times):
+        if learn(*parts, 0, contexts[i % len(contexts)], 0.5):
+            state.check(0)
+    rounds, rest = divmod(times, len(contexts))
+    counts = np.full(len(contexts), rounds, dtype=np.longdouble)
+    counts[:rest] += 1
+    X = contexts.astype(np.longdouble)
+    result: Array = agent.settings.ridge * np.eye(d, dtype=np.longdouble) + (X * counts[:, None]).T @ X
+    return result
+
+
+def ill_conditioned(times: int) -> None:
+    """Features of scales 1 to 10⁻⁴: condition number 10⁸ and more."""
+    rng = np.random.default_rng(0)
+    contexts = rng.normal(size=(97, 4)) * [1.0, 1e-1, 1e-3, 1e-4]
+    agent = LinUCB(ridge=1e-9, alpha=1.0).agent(n_arms=1, n_features=4, memory=0)
+    V = pull_often(agent, contexts, times)
+    assert np.linalg.cond(V.astype(float)) > 1e8 / 2
+    assert width_error(agent, V, rng) < 1e-8
+
+
+def test_widths_after_many_ill_conditioned_updates() -> None:
+    ill_conditioned(200_000)
+
+
+@pytest.mark.slow
+def test_widths_after_ten_million_ill_conditioned_updates() -> None:
+    ill_conditioned(10_000_000)
+
+
+def test_directions_that_were_never_seen_keep_their_width() -> None:
+    """One direction 10⁶ times, in features that share it: condition number 10⁶, and the others are still unknown."""
+    rng = np.random.default_rng(1)
+    u = rng.normal(size=5)
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=5, memory=0)
+    V = pull_often(agent, (u / np.linalg.norm(u))[None], 1_000_000)
+    assert width_error(agent, V, rng) < 1e-8
+
+
+def test_positive_definiteness_is_never_lost() -> None:
+    """Nearly the same context again and again, with next to no ridge: widths stay numbers, and never grow."""
+    for dtype in ("float64", "float32"):
+        agent = LinUCB(ridge=1e-12 if dtype == "float64" else 1e-6, alpha=1.0).agent(1, 3, dtype=dtype)
+        rng, base, x = np.random.default_rng(2), np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 0.5])
+        last = np.inf
+        for i in range(3000):
+            agent.update(0, base + 1e-9 * rng.normal(size=3), 1.0)
+            if i % 100 == 0:
+                width = float(agent.scores(x).width[0])
+                assert np.isfinite(width)
+                assert 0 < width <= last * 1.5
+                last = width
+        assert np.linalg.eigvalsh(agent._state.inverse(0))[0] > 0
+
+
+def test_single_precision_keeps_to_its_bound() -> None:
+    """Width's relative error below 10⁻⁶ times the condition number, after 10⁵ updates."""
+    rng = np.random.default_rng(3)
+    contexts = rng.normal(size=(50, 6)) * [1, 1, 1, 0.3, 0.3, 0.1]
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=6, memory=0, dtype="float32")
+    V = pull_often(agent, contexts, 100_000)
+    assert agent._state.room.dtype == np.float32
+    assert width_error(agent, V, rng) < 1e-6 * np.linalg.cond(V.astype(float))
+
+
+def test_few_pulls_are_as_exact_as_many() -> None:
+    """The mode for arms with few pulls, and the change to the other."""
+    rng = np.random.default_rng(4)
+    agent = LinUCB(ridge=0.3, alpha=1.0).agent(n_arms=1, n_features=31, memory=0)
+    V, b = 0.3 * np.eye(31), np.zeros(31)
+    for i in range(60):
+        x, y = rng.normal(size=31), float(rng.normal())
+        agent.update(0, x, y)
+        V, b = V + np.outer(x, x), b + y * x
+        scores, probe = agent.scores(x), np.linalg.solve(V, x)
+        assert scores.width[0] == pytest.approx(np.sqrt(x @ probe), rel=1e-10)
+        assert scores.mean[0] == pytest.approx(probe @ b, rel=1e-9, abs=1e-10)
+        assert (agent._state.arms[0, kernels.MODE] >= 0) == (i + 1 < 16)
