@@ -35,17 +35,13 @@ def solve(V: Any, x: Any) -> Any:
 
 def pull_often(agent: Any, contexts: Array, times: int) -> Array:
     """Pull arm 0 in each context in turn; returns V in long doubles."""
-    state = agent._state
-    learn, parts = agent._learn, state.parts
-    d = contexts.shape[1]
     for i in range(times):
-        if learn(*parts, 0, contexts[i % len(contexts)], 0.5):
-            state.check(0)
+        agent.update(0, contexts[i % len(contexts)], 0.5)
     rounds, rest = divmod(times, len(contexts))
     counts = np.full(len(contexts), rounds, dtype=np.longdouble)
     counts[:rest] += 1
     X = contexts.astype(np.longdouble)
-    result: Array = agent.settings.ridge * np.eye(d, dtype=np.longdouble) + (X * counts[:, None]).T @ X
+    result: Array = agent.settings.ridge * np.eye(contexts.shape[1], dtype=np.longdouble) + (X * counts[:, None]).T @ X
     return result
 
 

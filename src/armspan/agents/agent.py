@@ -45,14 +45,14 @@ class Agent:
         self._inputs = Inputs(settings.n_features, feature_names)
         self._lock = threading.RLock()
         self._window: deque[tuple[Hashable, FloatArray, float]] = deque()
-        self._choose, self._learn = kernels.step(settings.dtype)
-        self._plain, self._simple = settings.epsilon == 0 and settings.schedule is None, not settings.forgets
+        self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
+        self._simple, self._double = not settings.forgets, settings.dtype == "float64"
         self._use(State(settings, _distinct(arms)))
 
     def _use(self, state: State) -> None:
         """Go on with this state; whoever still works with the one before finds it closed."""
         self._state = state
-        self._core = state.names, state.place, *state.parts
+        self._core = state.names, state.place, state.whole
 
     # Choosing
 
@@ -92,9 +92,9 @@ class Agent:
         only : names of the arms that are eligible; all, if left out.
         """
         if only is None and self._plain and x.__class__ is np.ndarray and x.dtype is FLOAT64:
-            names, _, head, arms, room, _ = self._core
+            names, _, whole = self._core
             try:
-                k = self._choose(head, arms, room, x)
+                k = kernels.choose(whole, x)
             except TypeError:  # it is not contiguous
                 k = kernels.BAD_SHAPE
             if k >= 0:
@@ -154,10 +154,10 @@ class Agent:
         or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
         """
         code = kernels.BAD_SHAPE
-        if x.__class__ is np.ndarray and x.dtype is FLOAT64:
-            _, place, head, arms, room, memory = self._core
+        if x.__class__ is np.ndarray and x.dtype is FLOAT64 and self._double:
+            _, place, whole = self._core
             try:
-                code = self._learn(head, arms, room, memory, place[arm], x, reward)
+                code = kernels.learn(whole, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
                 code = kernels.BAD_SHAPE
             if code == 0 and self._simple:
@@ -296,11 +296,10 @@ class Agent:
         with self._lock:
             k, (rows, per_arm), y = self._arm(arm), self._own_row(x), _validate.real("reward", reward)
             own = np.ascontiguousarray(rows[k * per_arm])
-            code = self._learn(*self._state.parts, k, own, y)
-            if code == kernels.CROWDED:
-                with self._closed():
-                    self._state.thinned()
-                code = self._learn(*self._state.parts, k, own, y)
+            if self._double:
+                code = kernels.learn(self._state.whole, k, own, y)
+            else:
+                code = kernels.learn_single(self._state.whole, self._state.room, k, own.reshape(1, -1), y)
             if code == kernels.NOT_FINITE:
                 raise InvalidParameter("x must be small enough that its square is a finite number")
             if code == kernels.UNSOUND:

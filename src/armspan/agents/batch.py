@@ -70,25 +70,20 @@ def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -
 def remember(state: State, X: FloatArray, arms: IntArray, rewards: FloatArray) -> None:
     """Note the last rows of a batch; memory holds no more."""
     if len(state.memory):
-        last = slice(max(len(X) - state.settings.memory, 0), None)
-        for k, x, y in zip(arms[last], X[last], rewards[last], strict=True):
-            _note(state, int(k), x, 1.0, float(y))
+        for row in range(max(len(X) - state.settings.memory, 0), len(X)):
+            kernels.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
 
 
 def merge_memory(state: State, other: State) -> None:
     """Note what another agent remembers."""
-    for entry in other.entries():
+    entries = other.entries()
+    X = np.ascontiguousarray(entries[:, kernels.FEATURES :])
+    for row, entry in enumerate(entries):
         k = state.place[other.names[int(entry[kernels.ARM])]]
-        _note(state, k, entry[kernels.FEATURES :], float(entry[kernels.SEEN]), float(entry[kernels.SUM]))
+        pulls, total = float(entry[kernels.SEEN]), float(entry[kernels.SUM])
+        kernels.remember(state.head, state.memory, k, X, row, pulls, total)
 
 
 def unremember(state: State, k: int, x: FloatArray, reward: float) -> None:
     """Take a pull back from memory, if it is still there."""
     kernels.take_back(state.memory, k, x.reshape(1, -1), reward)
-
-
-def _note(state: State, k: int, x: FloatArray, pulls: float, total: float) -> None:
-    rows = np.ascontiguousarray(x).reshape(1, -1)
-    if not kernels.note(state.head, state.memory, k, rows, pulls, total):
-        state.thinned()
-        kernels.note(state.head, state.memory, k, rows, pulls, total)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,26 +33,36 @@ class State:
     """
 
     def __init__(self, settings: Settings, names: Sequence[Hashable]) -> None:
-        d, K = settings.width, len(names)
-        self.settings, self.names = settings, tuple(names)
-        self.place = {name: k for k, name in enumerate(self.names)}
-        self.head = np.zeros(kernels.HEAD)
-        self.arms = np.zeros((K, kernels.THETA + d))
-        self.room = np.zeros((K, d + d * (d + 1)), dtype=settings.dtype)
-        slots = 2 << max(settings.memory - 1, 0).bit_length() if settings.memory else 0
-        self.memory = np.zeros((slots, kernels.FEATURES + d))
+        self.settings = settings
+        self._make_room(names)
         self.memory[:, kernels.ARM] = kernels.EMPTY
         self.head[kernels.RIDGE], self.head[kernels.BIAS] = settings.ridge, settings.bias
         self.head[kernels.SCALE], self.head[kernels.LONGEST] = settings.scale, settings.longest
         self.head[kernels.SEED_HIGH], self.head[kernels.SEED_LOW] = divmod(settings.seed, 2**32)
         self.head[kernels.INTERCEPT] = settings.intercept
         self.head[kernels.FIRST_OF_TIES] = settings.ties == "first"
-        self.sizes_changed()
-        for k in range(K):
+        for k in range(len(self.names)):
             self.clear(k)
 
+    def _make_room(self, names: Sequence[Hashable]) -> None:
+        """One array for all, and its parts."""
+        d, K, most = self.settings.width, len(names), self.settings.memory
+        self.names = tuple(names)
+        self.place = {name: k for k, name in enumerate(self.names)}
+        slots = 2 << max(most - 1, 0).bit_length() if most else 0
+        sizes = [kernels.HEAD, K * (kernels.THETA + d), slots * (kernels.FEATURES + d), K * (d + d * (d + 1))]
+        single = self.settings.dtype == "float32"
+        self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
+        head, arms, memory, *room = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
+        self.head, self.arms = head, arms.reshape(K, kernels.THETA + d)
+        self.memory = memory.reshape(slots, kernels.FEATURES + d)
+        wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else room[0].reshape(K, -1)
+        self.room = wide
+        self.head[kernels.WIDTH], self.head[kernels.SLOTS] = d, slots
+        self.sizes_changed()
+
     @property
-    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def parts(self) -> tuple[Any, Any, Any, Any]:
         """What kernels take."""
         return self.head, self.arms, self.room, self.memory
 
@@ -161,25 +172,16 @@ class State:
             rows = rows[rows[:, kernels.ARM] == k]
         return rows[np.argsort(rows[:, kernels.STAMP], kind="stable")]
 
-    def remember_only(self, entries: FloatArray, most: int) -> None:
-        """Make entries all that is remembered, or those of them that were pulled most and last."""
-        if len(entries) > most:
-            order = np.lexsort((entries[:, kernels.STAMP], entries[:, kernels.SEEN]))
-            entries = entries[np.sort(order[-most:])] if most else entries[:0]
-        kernels.refill(self.head, self.memory, np.ascontiguousarray(entries))
-
-    def thinned(self) -> None:
-        """Let half of what is remembered go; it stays in V and b."""
-        self.remember_only(self.entries(), self.settings.memory // 2)
+    def remember_only(self, entries: FloatArray) -> None:
+        """Make entries (m, 4 + d) all that is remembered."""
+        kernels.refill(self.head, self.memory, np.ascontiguousarray(entries), len(entries))
 
     def with_names(self, names: Sequence[Hashable], rows: IntArray) -> "State":
         """A state for these arms; rows (K,) tells which row of this one each continues, -1 for none."""
         new = State.__new__(State)
-        new.settings, new.names = self.settings, tuple(names)
-        new.place = {name: k for k, name in enumerate(new.names)}
-        new.head, new.memory = self.head.copy(), self.memory.copy()
-        new.arms = np.zeros((len(names), self.arms.shape[1]))
-        new.room = np.zeros((len(names), self.room.shape[1]), dtype=self.room.dtype)
+        new.settings = self.settings
+        new._make_room(names)
+        new.head[:] = self.head
         new.sizes_changed()
         for k, row in enumerate(rows):
             if row >= 0:
@@ -190,7 +192,7 @@ class State:
         entries = entries[[arm in moved for arm in entries[:, kernels.ARM]]]
         entries[:, kernels.ARM] = [moved[arm] for arm in entries[:, kernels.ARM]]
         if len(self.memory):
-            new.remember_only(entries, self.settings.memory)
+            new.remember_only(entries)
         return new
 
 

@@ -1,17 +1,17 @@
 """An agent's step: choose an arm for one context, learn one reward; each a single indivisible call.
 
-What an agent knows is in four arrays, few because each costs a call as much as the arithmetic of a small problem.
+What an agent knows is one array, because each array costs a call as much as the arithmetic of a small problem. It holds
 
-head : (16,) counters and constants, by the names below.
+head : (24,) counters and constants, by the names below.
 arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
-room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix.
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
+room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
+precision it is an array of its own.
 
 While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m pairs of rows (x, w) instead, with
 V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
 """
 
-import functools
 import math
 
 import numpy as np
@@ -20,13 +20,12 @@ from armspan.kernels._compile import atomic_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
 from armspan.kernels.philox import HALF, TIES, unit, words
 
-ROOM, CONTEXTS = "float64[:,::1]", ("float64[::1]", "float64[:, ::1]")
-CHOOSE = [f"int64(float64[::1], float64[:, ::1], {ROOM}, {x})" for x in CONTEXTS]
-LEARN = [f"int64(float64[::1], float64[:, ::1], {ROOM}, float64[:, ::1], int64, {x}, float64)" for x in CONTEXTS]
+CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
 PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
-HEAD = 16
+WIDTH, SLOTS = 15, 16
+HEAD = 24
 LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
 FULL = -1.0
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
@@ -34,8 +33,8 @@ EMPTY = -1.0
 
 BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
 """What a call returns instead of an arm or a due date when it did nothing."""
-DUE, UNSOUND, CROWDED = 1, 2, 3
-"""What `learn` returns beside 0: V⁻¹ is due to be computed afresh; must be before this is learnt; memory is full."""
+DUE, UNSOUND = 1, 2
+"""What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, and nothing was learnt."""
 
 LARGEST_PAIRS = 64
 REBUILD = 8192
@@ -206,7 +205,7 @@ def tied_arm(head, index, best):
     return break_tie(index, best, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
 
 
-@atomic_kernel()
+@inlined
 def best_arm(head, arms, room, x, per_arm):
     """`choose` for rows x (1, d), or (K, d) if per_arm is 1."""
     K, d, ridge = int(head[N_ARMS]), arms.shape[1] - THETA, head[RIDGE]
@@ -256,12 +255,24 @@ def best_arm(head, arms, room, x, per_arm):
     return arm
 
 
-@atomic_kernel(*CHOOSE)
-def choose(head, arms, room, x):
-    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes head.
+@inlined
+def head_arms_memory(S):
+    """The parts of an agent's array that are in it always, and where the room begins."""
+    K, d = int(S[N_ARMS]), int(S[WIDTH])
+    begin = HEAD + K * (THETA + d)
+    end = begin + int(S[SLOTS]) * (FEATURES + d)
+    arms, memory = S[HEAD:begin].reshape(K, THETA + d), S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
+    return S[:HEAD], arms, memory, end
+
+
+@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
+def choose(S, x):
+    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
     """
+    head, arms, _, end = head_arms_memory(S)
+    room = S[end:].reshape(arms.shape[0], -1)
     if x.ndim == 1:
         return best_arm(head, arms, room, x.reshape(1, x.size), np.int64(0))
     return best_arm(head, arms, room, x, np.int64(1))
@@ -344,13 +355,62 @@ def slot_of(memory, k, x, row):
     return slot
 
 
+@atomic_kernel()
+def refill(head, memory, entries, count):
+    """Make the first entries (m, 4 + d), which differ, all that the table holds. Changes head and memory."""
+    d = memory.shape[1] - FEATURES
+    for slot in range(memory.shape[0]):
+        memory[slot, ARM], memory[slot, SEEN], memory[slot, SUM] = EMPTY, 0.0, 0.0
+    x = np.empty((1, d))
+    for e in range(count):
+        for i in range(d):
+            x[0, i] = entries[e, FEATURES + i]
+        slot = slot_of(memory, int(entries[e, ARM]), x, 0)
+        for i in range(FEATURES + d):
+            memory[slot, i] = entries[e, i]
+    head[REMEMBERED] = count
+
+
 @inlined
-def put_down(head, memory, k, x, row, pulls, total):
-    """Note pulls of arm k in context x, with the sum of their rewards; false if the table must be thinned first."""
+def rank_of(head, memory, slot):
+    """Pulls, and between equal pulls the time of the last."""
+    return memory[slot, SEEN] + memory[slot, STAMP] / (head[REWARDS] + 1.0)
+
+
+@atomic_kernel()
+def thin(head, memory, keep):
+    """Keep about so many contexts: those that were pulled most, and of equals the last. Changes head and memory."""
+    low, high = 0.0, 0.0
+    for slot in range(memory.shape[0]):
+        high = max(high, memory[slot, SEEN] + 1.0)
+    for _ in range(60):  # halve the interval in which the rank lies that so many reach
+        middle, reached = (low + high) / 2.0, 0
+        for slot in range(memory.shape[0]):
+            reached += memory[slot, ARM] != EMPTY and rank_of(head, memory, slot) >= middle
+        if reached > keep:
+            low = middle
+        else:
+            high = middle
+    kept, e = np.empty((keep, memory.shape[1])), 0
+    for slot in range(memory.shape[0]):
+        if memory[slot, ARM] != EMPTY and e < keep and rank_of(head, memory, slot) >= high:
+            for i in range(memory.shape[1]):
+                kept[e, i] = memory[slot, i]
+            e += 1
+    refill(head, memory, kept, e)
+
+
+@atomic_kernel()
+def remember(head, memory, k, x, row, pulls, total):
+    """Note pulls of arm k in a context, a row of x, with the sum of their rewards. Changes head and memory.
+
+    Where the table is half full, half of it is let go first: it stays in V and b.
+    """
     slot = slot_of(memory, k, x, row)
     if memory[slot, ARM] == EMPTY:
         if 2 * head[REMEMBERED] >= memory.shape[0]:
-            return False
+            thin(head, memory, memory.shape[0] // 4)
+            slot = slot_of(memory, k, x, row)
         head[REMEMBERED] += 1.0
         memory[slot, ARM] = k
         for i in range(x.shape[1]):
@@ -358,19 +418,6 @@ def put_down(head, memory, k, x, row, pulls, total):
     memory[slot, SEEN] += pulls
     memory[slot, SUM] += total
     memory[slot, STAMP] = head[REWARDS]
-    return True
-
-
-@atomic_kernel()
-def remember(head, memory, k, x, row, y):
-    """Note one pull. Changes head and memory, unless it returns false."""
-    return put_down(head, memory, k, x, row, 1.0, y)
-
-
-@atomic_kernel()
-def note(head, memory, k, x, pulls, total):
-    """Note several pulls at once, for x (1, d). Changes head and memory, unless it returns false."""
-    return put_down(head, memory, k, x, 0, pulls, total)
 
 
 @atomic_kernel()
@@ -380,19 +427,6 @@ def take_back(memory, k, x, y):
     if memory[slot, ARM] != EMPTY and memory[slot, SEEN] > 0.5:
         memory[slot, SEEN] -= 1.0
         memory[slot, SUM] -= y
-
-
-@atomic_kernel()
-def refill(head, memory, entries):
-    """Make entries (m, 4 + d), which differ, all that the table holds. Changes head and memory."""
-    memory[:, ARM] = EMPTY
-    memory[:, SEEN] = 0.0
-    memory[:, SUM] = 0.0
-    features = entries[:, FEATURES:].copy()
-    for e in range(entries.shape[0]):
-        slot = slot_of(memory, int(entries[e, ARM]), features, e)
-        memory[slot] = entries[e]
-    head[REMEMBERED] = entries.shape[0]
 
 
 @atomic_kernel()
@@ -453,7 +487,7 @@ def add_to_full(arms, room, k, x, row, y, error, variance, z):
         start += i + np.uint64(1)
 
 
-@atomic_kernel()
+@inlined
 def learn_row(head, arms, room, memory, k, x, row, y):
     """`learn` for a row of x."""
     d = arms.shape[1] - THETA
@@ -470,8 +504,8 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     variance = times(room, k, x, row, z) if mode < 0 else 0.0
     if not variance >= 0.0:
         return UNSOUND
-    if memory.shape[0] > 0 and not remember(head, memory, k, x, row, y):
-        return CROWDED
+    if memory.shape[0] > 0:
+        remember(head, memory, k, x, row, 1.0, y)
     error = y - estimate(arms, k, x, row)
     if mode >= 0:
         append_pair(arms, room, k, x, row, y, error, length, mode, head[RIDGE], z)
@@ -484,12 +518,14 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     return DUE if due else 0
 
 
-@atomic_kernel(*LEARN)
-def learn(head, arms, room, memory, k, x, y):
-    """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes all arrays."""
+@atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
+def learn(S, k, x, y):
+    """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes S."""
+    head, arms, memory, end = head_arms_memory(S)
+    room = S[end:].reshape(arms.shape[0], -1)
     if x.ndim == 1:
         return learn_row(head, arms, room, memory, k, x.reshape(1, x.size), np.int64(0), y)
-    if x.shape[0] != int(head[N_ARMS]):
+    if x.shape[0] != arms.shape[0]:
         return BAD_SHAPE
     return learn_row(head, arms, room, memory, k, x, k, y)
 
@@ -522,10 +558,8 @@ def unlearn(arms, room, k, x, y):
     return sound
 
 
-@functools.cache
-def step(dtype):
-    """`choose` and `learn` for a room of this type."""
-    if dtype == "float64":
-        return choose, learn
-    single = [[signature.replace(ROOM, "float32[:,::1]") for signature in of] for of in (CHOOSE, LEARN)]
-    return atomic_kernel(*single[0])(choose.py_func), atomic_kernel(*single[1])(learn.py_func)
+@atomic_kernel()
+def learn_single(S, room, k, x, y):
+    """`learn` with a room in single precision, for x (1, d) or (K, d)."""
+    head, arms, memory, _ = head_arms_memory(S)
+    return learn_row(head, arms, room, memory, k, x, np.int64(k if x.shape[0] > 1 else 0), y)
