@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-slow check format bench lock clean
+.PHONY: setup paper test test-slow check format bench bench-peers lock clean
 
 setup: .venv/ready
 
@@ -38,10 +38,13 @@ format: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+bench-peers: setup
+	$(BIN)/python -m benchmarks.peers
+
 lock:
 	uv pip compile pyproject.toml --extra lab --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-header --allow-unsafe --output-file requirements.lock
 
 clean:
-	rm -rf .venv out build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-peers out build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,5 +1,12 @@
-"""Run every benchmark."""
+"""Run every benchmark, or those that are named: python -m benchmarks agents."""
 
-from benchmarks import simulation
+import os
+import sys
 
-simulation.main()
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread for all; read when NumPy is loaded
+
+from benchmarks import agents, simulation
+
+BENCHMARKS = {"simulation": simulation.main, "agents": agents.main}
+for name in sys.argv[1:] or BENCHMARKS:
+    BENCHMARKS[name]()

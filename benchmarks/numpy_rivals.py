@@ -4,6 +4,8 @@ Both take any number of arms, contexts and features. The third is unrolled by ha
 write twice; it shows how far NumPy goes.
 """
 
+from typing import Any
+
 import numpy as np
 
 from armspan._typing import FloatArray as Array
@@ -97,3 +99,39 @@ def all_runs_unrolled(env: FiniteContexts, horizon: int, runs: int, seed: int = 
             v11[k] -= gain * a1 * a1
             regret += best[c] - reward
     return regret
+
+
+class NumPyAgent:
+    """LinUCB as one would write it with care: all arms in one batched product, Sherman–Morrison for the one pulled."""
+
+    def __init__(self, n_arms: int, n_features: int, *, ridge: float, alpha: float) -> None:
+        self.alpha, self.ridge = alpha, ridge
+        self.V_inv = np.tile(np.eye(n_features) / ridge, (n_arms, 1, 1))
+        self.b, self.theta_hat = np.zeros((n_arms, n_features)), np.zeros((n_arms, n_features))
+
+    def choose(self, x: Array) -> int:
+        """X (d,) shared by the arms, or (K, d)."""
+        if x.ndim == 1:
+            mean, variance = self.theta_hat @ x, (self.V_inv @ x) @ x
+        else:
+            mean = np.einsum("kd,kd->k", self.theta_hat, x)
+            variance = np.einsum("kd,kd->k", np.matmul(self.V_inv, x[:, :, None])[:, :, 0], x)
+        return int(np.argmax(mean + self.alpha * np.sqrt(variance)))
+
+    def update(self, arm: int, x: Array, reward: float) -> None:
+        """Learn one reward."""
+        own = x if x.ndim == 1 else x[arm]
+        V_inv = self.V_inv[arm]
+        u = V_inv @ own
+        gain = 1.0 / (1.0 + own @ u)
+        self.theta_hat[arm] += gain * (reward - self.theta_hat[arm] @ own) * u
+        V_inv -= np.multiply.outer(u, gain * u)
+        self.b[arm] += reward * own
+
+    def fit(self, arms: Any, X: Array, rewards: Array) -> None:
+        """Learn a log, from scratch."""
+        for k in range(len(self.b)):
+            own = X[arms == k]
+            self.V_inv[k] = np.linalg.inv(self.ridge * np.eye(X.shape[1]) + own.T @ own)
+            self.b[k] = rewards[arms == k] @ own
+            self.theta_hat[k] = self.V_inv[k] @ self.b[k]

@@ -151,6 +151,13 @@ def test_batches_are_learnt_all_or_not_at_all() -> None:
         (lambda a: a.choose("ab"), "x must have shape"),
         (lambda a: a.choose(["a", "b"]), "x must be an array of numbers"),
         (lambda a: a.choose(np.array([1e200, 0.0])), "x must be small enough"),
+        (lambda a: a.update(0, np.array([1.0, 0.0]), 1e200), "x and reward must be below 1e"),
+        (lambda a: a.add_arm(9, 5), "prior must be statistics of an arm or a pair"),
+        (lambda a: a.add_arm(9, (np.zeros((3, 3, 2)), [1, 2, 3])), r"prior X must have shape \(n, 2\)"),
+        (lambda a: a.add_arm(9, weight=0.5), "weight must come with prior or like"),
+        (lambda a: SMALL.agent(arms="abc", n_features=2), "arms must be a sequence of names"),
+        (lambda a: SMALL.agent(1, feature_names=["u", "v"]).merge(SMALL.agent(1, feature_names=["v", "u"])),
+         "other must have the same feature_names"),
         (lambda a: a.update(0, np.array([1.0, np.nan]), 1.0), r"x must be finite, got nan at \[1\]"),
         (lambda a: a.update(0, [1.0, 0.0], float("nan")), "reward must be a finite number, got nan"),
         (lambda a: a.update(0, [1.0, 0.0], "much"), "reward must be a finite number, got 'much'"),
@@ -415,3 +422,38 @@ def test_get_params_and_repr() -> None:
 def test_policies_without_an_agent_say_so() -> None:
     with pytest.raises(NotApplicable, match="UCB per context has no agent"):
         ContextUCB().agent(n_arms=2, n_features=2)
+
+
+def test_a_window_heals_after_an_outlier() -> None:
+    agent = SMALL.agent(1, 1, window=5)
+    for x in [0.5] * 5 + [1e9] + [0.5] * 50:
+        agent.update(0, [x], 1.0)
+    assert agent.statistics(0).gram[0, 0] == pytest.approx(5 * 0.25)
+    assert agent.scores([0.5]).mean[0] == pytest.approx(0.5 * 2.5 / (1 + 1.25))
+
+
+def test_single_precision_refuses_what_it_cannot_hold() -> None:
+    agent = SMALL.agent(1, 2, dtype="float32")
+    for x in (np.array([1e25, 1.0]), [1e25, 1.0]):
+        with pytest.raises(InvalidParameter):
+            agent.update(0, x, 1.0)
+    with pytest.raises(InvalidParameter):
+        agent.update([0] * 10, np.full((10, 2), 1e25), np.ones(10))
+    assert agent.rewards == 0
+
+
+def test_clicks_may_be_true_or_false() -> None:
+    for x in ([0.1, 0.2], np.array([0.1, 0.2])):
+        agent = SMALL.agent(1, 2)
+        agent.update(0, x, True)
+        agent.update(0, x, np.False_)
+        assert agent.statistics(0).moment == pytest.approx([0.1, 0.2])
+
+
+def test_refused_input_names_no_features() -> None:
+    agent = SMALL.agent(1, 2)
+    with pytest.raises(InvalidParameter):
+        agent.choose({"u": float("nan"), "v": 1.0})
+    assert agent.feature_names is None
+    agent.choose({"u": 0.5, "v": 1.0})
+    assert agent.feature_names == ("u", "v")

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from armspan import LinUCBd
+from armspan.kernels import agent as kernels
 
 POLICY = LinUCBd(feature_bound=1.0, parameter_bound=1.0)
 
 
-@pytest.mark.parametrize("d", [2, 24])
+@pytest.mark.parametrize("d", [2, 9, 24])
 def test_choose_and_update_from_many_threads(d: int) -> None:
     """Integer features and rewards: sums are exact in any order, so the end is the same as with one thread."""
     agent = POLICY.agent(n_arms=3, n_features=d, memory=64)
@@ -78,3 +79,18 @@ def test_arms_change_while_others_learn() -> None:
     assert seen.pulls == 2 * 4000 + 200
     np.testing.assert_array_equal(seen.gram, np.full((3, 3), 8200.0))
     np.testing.assert_array_equal(seen.moment, np.full(3, 2 * 8000.0 + 200))
+
+
+def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
+    """As between two threads: one has learnt what fills the room, the other comes before the change is made."""
+    agent: Any = POLICY.agent(n_arms=2, n_features=10)
+    for i in range(5):
+        code = kernels.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)
+    assert code == kernels.DUE
+    before = agent._state.whole.copy()
+    assert kernels.learn(agent._state.whole, 0, np.ones(10), 1.0) == kernels.BUSY
+    np.testing.assert_array_equal(
+        agent._state.arms, before[kernels.HEAD + 10 :][: agent._state.arms.size].reshape(2, -1)
+    )
+    agent.update(0, np.ones(10), 1.0)
+    np.testing.assert_allclose(agent.statistics(0).gram, np.diag([1.0] * 5 + [0.0] * 5) + np.ones((10, 10)))

@@ -15,6 +15,7 @@ from armspan.experiments import ALL, PanelResult, Settings, reproduce
 from armspan.experiments.spec import Spec
 from armspan.policies import Greedy, LinUCB, LinUCBd
 from armspan.report import experiment, figures, paper
+from armspan.report.explanation import evidence_figure
 from armspan.simulation import load_result, simulate
 
 SETTINGS = Settings(runs=5, horizon=300, draws=6)
@@ -115,3 +116,15 @@ def test_a_described_experiment(tmp_path: Path) -> None:
     assert {entry.name for entry in tmp_path.iterdir()} == {
         "result.npz", "curves.csv", "summary.json", "figure.svg", "figure.png", "report.html",
     }  # fmt: skip
+
+
+def test_the_evidence_of_an_explanation_is_drawn() -> None:
+    agent = LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(n_arms=2, n_features=4, memory=40)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        agent.update(0, rng.normal(size=4), 1.0)
+    figure = evidence_figure(agent.explain(rng.normal(size=4), 0))
+    left, right = figure.axes
+    bars = right.patches
+    assert len(bars) == len(left.patches) == 12 + 3
+    assert sum(bar.get_width() for bar in bars) == pytest.approx(1.0)  # type: ignore[attr-defined]

@@ -22,7 +22,10 @@ from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels.choice import ROUNDING
 
-FLOAT64 = np.dtype(np.float64)
+ndarray, FLOAT64 = np.ndarray, np.dtype(np.float64)
+choose_one: Any = kernels.choose  # looked up once, not every time
+learn_one: Any = kernels.learn
+BAD_SHAPE = kernels.BAD_SHAPE
 
 
 class Agent:
@@ -42,9 +45,10 @@ class Agent:
         feature_names: Sequence[Any] | None = None,
     ) -> None:
         self.settings, self.policy = settings, policy
-        self._inputs = Inputs(settings.n_features, feature_names)
+        self._inputs = Inputs(settings.n_features, settings.largest, feature_names)
         self._lock = threading.RLock()
         self._window: deque[tuple[Hashable, FloatArray, float]] = deque()
+        self._forgotten = 0
         self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
         self._simple, self._double = not settings.forgets, settings.dtype == "float64"
         self._use(State(settings, _distinct(arms)))
@@ -91,10 +95,10 @@ class Agent:
 
         only : names of the arms that are eligible; all, if left out.
         """
-        if only is None and self._plain and x.__class__ is np.ndarray and x.dtype is FLOAT64:
+        if only is None and self._plain and x.__class__ is ndarray and x.dtype is FLOAT64:
             names, _, whole = self._core
             try:
-                k = kernels.choose(whole, x)
+                k = choose_one(whole, x)
             except TypeError:  # it is not contiguous
                 k = kernels.BAD_SHAPE
             if k >= 0:
@@ -153,14 +157,14 @@ class Agent:
         x : as it was given to choose, or the arm's own row of it. Or many at once: arm a sequence of n names, x (n, d)
         or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
         """
-        code = kernels.BAD_SHAPE
-        if x.__class__ is np.ndarray and x.dtype is FLOAT64 and self._double:
+        code = BAD_SHAPE
+        if self._double and x.__class__ is ndarray and x.dtype is FLOAT64:
             _, place, whole = self._core
             try:
-                code = kernels.learn(whole, place[arm], x, reward)
+                code = learn_one(whole, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
                 code = kernels.BAD_SHAPE
-            if code == 0 and self._simple:
+            if code == 0 and self._simple:  # nearly always
                 return
         self._update_slowly(code, arm, x, reward)
 
@@ -183,6 +187,8 @@ class Agent:
             raise InvalidParameter("add_arm must be given prior or like, not both")
         if not 0 < _validate.real("weight", weight, above=0) <= 1:
             raise InvalidParameter(f"weight must be in (0, 1], got {weight:g}")
+        if weight != 1 and prior is None and like is None:
+            raise InvalidParameter("weight must come with prior or like: there is nothing to weigh")
         with self._closed():
             seen = self.statistics(like) if like is not None else self._as_statistics(prior)
             names = _distinct([*self.arms, name])
@@ -217,6 +223,8 @@ class Agent:
             if getattr(mine, what) != getattr(theirs, what):
                 values = f"{getattr(mine, what)!r} and {getattr(theirs, what)!r}"
                 raise InvalidParameter(f"other must have the same {what}, got {values}")
+        if self.feature_names and other.feature_names and self.feature_names != other.feature_names:
+            raise InvalidParameter("other must have the same feature_names, in the same order")
         first, second = sorted((self, other), key=id)
         with first._closed(), second._closed():
             names = [*self.arms, *(name for name in other.arms if name not in self._state.place)]
@@ -237,14 +245,16 @@ class Agent:
         with self._closed():
             k = self._arm(arm)
             rows, per_arm = self._inputs.context(x, len(self.arms))
-            return explained(self._state, k, self._with_intercept(rows)[k * per_arm])
+            return explained(self._state, k, self._with_intercept(rows)[k * per_arm], self._remembered(k))
 
-    def exploration(self, x: Any) -> Exploration:
-        """Whether a decision for x would explore."""
-        scores = self.scores(x)
-        chosen, greedy = int(np.argmax(scores.index)), int(np.argmax(scores.mean))
-        lower = 2 * scores.mean[greedy] - scores.index[greedy]
-        reach = [scores.arms[k] for k in np.flatnonzero(scores.index > lower) if k != greedy]
+    def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
+        """Whether a decision for x among the eligible arms would explore."""
+        with self._lock:
+            scores, eligible = self.scores(x), self._eligible(only)
+        index, mean = (np.where(eligible, values, -np.inf) for values in (scores.index, scores.mean))
+        chosen, greedy = int(np.argmax(index)), int(np.argmax(mean))
+        lower = 2 * mean[greedy] - index[greedy]
+        reach = [scores.arms[k] for k in np.flatnonzero(index > lower) if k != greedy]
         return Exploration(chosen != greedy or bool(reach), scores.arms[chosen], scores.arms[greedy], tuple(reach))
 
     def diversity(self) -> tuple[ArmKnowledge, ...]:
@@ -294,17 +304,25 @@ class Agent:
             self._update_many(arm, x, reward)
             return
         with self._lock:
+            reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
             k, (rows, per_arm), y = self._arm(arm), self._own_row(x), _validate.real("reward", reward)
             own = np.ascontiguousarray(rows[k * per_arm])
-            if self._double:
-                code = kernels.learn(self._state.whole, k, own, y)
-            else:
-                code = kernels.learn_single(self._state.whole, self._state.room, k, own.reshape(1, -1), y)
+            code = self._learn_held(k, own, y)
+            if code == kernels.BUSY:
+                with self._closed():
+                    self._state.check(k)
+                code = self._learn_held(k, own, y)
             if code == kernels.NOT_FINITE:
-                raise InvalidParameter("x must be small enough that its square is a finite number")
+                raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {reward!r:.40}")
             if code == kernels.UNSOUND:
                 self._learn_unsound(k, self._with_intercept(rows)[k * per_arm], y)
             self._learnt(arm, own, y, code)
+
+    def _learn_held(self, k: int, x: FloatArray, y: float) -> int:
+        """Learn a reward while the lock is held."""
+        if self._double:
+            return int(learn_one(self._state.whole, k, x, y))
+        return int(kernels.learn_single(self._state.whole, self._state.room, k, x.reshape(1, -1), y))
 
     def _learn_unsound(self, k: int, x: FloatArray, y: float) -> None:
         """Learn where V⁻¹ is no longer positive definite by rounding: into V, and V⁻¹ afresh from that."""
@@ -318,24 +336,46 @@ class Agent:
         """After a reward: V⁻¹ afresh where that is due, and forgetting."""
         with self._closed():
             state = self._state
-            if code == kernels.DUE and arm in state.place:
-                state.check(state.place[arm])
             every, factor = self.settings.decay
-            if every and self.rewards % every == 0:
+            while every and (self._forgotten + 1) * every <= self.rewards:
+                self._forgotten += 1
                 state.forget(factor)
+            if code == kernels.DUE and arm in state.place and self.settings.window is None:
+                state.check(state.place[arm])
             if self.settings.window is not None:
                 rows, per_arm = self._own_row(x)
                 own = self._with_intercept(rows)[self._arm(arm) * per_arm].copy()
                 self._window.append((arm, own, float(reward)))
                 while len(self._window) > self.settings.window:
                     self._unlearn(*self._window.popleft())
+                if code == kernels.DUE:
+                    self._relearn(self._arm(arm))
 
     def _unlearn(self, arm: Hashable, x: FloatArray, reward: float) -> None:
+        """Take a reward back; where it weighed so much that rounding would stay behind, learn the rest afresh."""
         state, k = self._state, self._arm(arm)
-        if not kernels.unlearn(state.arms, state.room, k, x, reward):
-            state.rebuild(k, state.gram(k))
-        if len(state.memory):
-            batch.unremember(state, k, x, reward)
+        sound = kernels.unlearn(state.arms, state.room, k, x, reward)
+        if not sound or x @ x > 1e3 * np.diag(state.gram(k)).min():
+            self._relearn(k)
+
+    def _relearn(self, k: int) -> None:
+        """Arm k from what is in the window."""
+        seen = [(x, reward) for arm, x, reward in self._window if arm == self.arms[k]]
+        X = np.array([x for x, _ in seen]).reshape(len(seen), self.settings.width)
+        self._state.relearn(k, X, np.array([reward for _, reward in seen]))
+
+    def _remembered(self, k: int) -> FloatArray:
+        """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
+        if self.settings.window is None:
+            rows = self._state.entries(k)
+            return rows[rows[:, kernels.SEEN] > 0]
+        table: dict[bytes, FloatArray] = {}
+        for arm, x, reward in self._window:
+            if arm == self.arms[k]:
+                row = table.setdefault(x.tobytes(), np.concatenate([[k, 0.0, 0.0, 0.0], x]))
+                row[kernels.SEEN] += 1.0
+                row[kernels.SUM] += reward
+        return np.array(list(table.values())).reshape(len(table), kernels.FEATURES + self.settings.width)
 
     def _update_many(self, arms: Any, X: Any, rewards: Any) -> None:
         with self._lock:
@@ -348,14 +388,14 @@ class Agent:
                 rows = rows[np.arange(len(rows)), chosen]
             rows = self._with_intercept(rows)
             if self.settings.forgets or len(rows) < 4 * len(self.arms):
-                if not np.abs(rows).max() < 1e150 or not np.isfinite(rows).all():
+                if not max(np.abs(rows).max(), np.abs(y).max()) < self.settings.largest / len(rows[0]):
                     raise InvalidParameter(_first_bad("X", rows))
                 plain = rows[:, : self.settings.n_features]
                 for k, x, reward in zip(chosen, plain, y, strict=True):
                     self._update_slowly(kernels.BAD_SHAPE, self.arms[k], x, float(reward))
                 return
-            seen = batch.sums(rows, chosen, y, len(self.arms))
-            if not all(np.isfinite(one.gram).all() and np.isfinite(one.moment).all() for one in seen):
+            seen, largest = batch.sums(rows, chosen, y, len(self.arms)), self.settings.largest**2
+            if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
                 raise InvalidParameter(_first_bad("X", rows))
             with self._closed():
                 batch.learn(self._state, rows, chosen, y, seen)
@@ -370,8 +410,13 @@ class Agent:
             if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -1e-9 * np.trace(gram):
                 raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
             return Statistics((gram + gram.T) / 2, moment, _validate.real("prior.pulls", prior.pulls, at_least=0))
+        if not isinstance(prior, tuple) or len(prior) != 2:
+            raise InvalidParameter(f"prior must be statistics of an arm or a pair (X, rewards), got {prior!r:.60}")
         X, rewards = prior
-        rows = self._with_intercept(self._inputs.batch(X, len(self.arms)))
+        rows = self._inputs.batch(X, len(self.arms))
+        if rows.ndim != 2:
+            raise InvalidParameter(f"prior X must have shape (n, {self.settings.n_features}), got shape {rows.shape}")
+        rows = self._with_intercept(rows)
         y = _validate.array("prior rewards", rewards, shape=(len(rows),))
         if not np.isfinite(rows).all():
             raise InvalidParameter(_first_bad("prior X", rows))

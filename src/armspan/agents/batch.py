@@ -82,8 +82,3 @@ def merge_memory(state: State, other: State) -> None:
         k = state.place[other.names[int(entry[kernels.ARM])]]
         pulls, total = float(entry[kernels.SEEN]), float(entry[kernels.SUM])
         kernels.remember(state.head, state.memory, k, X, row, pulls, total)
-
-
-def unremember(state: State, k: int, x: FloatArray, reward: float) -> None:
-    """Take a pull back from memory, if it is still there."""
-    kernels.take_back(state.memory, k, x.reshape(1, -1), reward)

@@ -72,14 +72,12 @@ class Explanation:
         return f"{variance / self.width**2:.1%}" if self.width else "0.0%"
 
 
-def explained(state: State, k: int, x: FloatArray) -> Explanation:
-    """The explanation for arm k and its x (d,), with the intercept."""
+def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanation:
+    """The explanation for arm k and its x (d,), with the intercept, by rows (m, 4 + d) of memory."""
     mean, width = np.empty(len(state.names)), np.empty(len(state.names))
     kernels.look(state.head, state.arms, state.room, x.reshape(1, -1), np.int64(0), mean, width)
     V_inv, V, ridge = state.inverse(k), state.gram(k), state.settings.ridge
     u = V_inv @ x
-    rows = state.entries(k)
-    rows = rows[rows[:, kernels.SEEN] > 0]
     X, pulls, sums = rows[:, kernels.FEATURES :], rows[:, kernels.SEEN], rows[:, kernels.SUM]
     beta = pulls * (X @ u)
     mean_part, variance_part = (X @ u) * sums, beta**2 / pulls

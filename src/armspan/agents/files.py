@@ -50,7 +50,10 @@ def save(agent: "Agent", state: State, window: Window, path: str | os.PathLike[s
     """Write the agent; an older file stays until all is written."""
     settings = {field.name: getattr(agent.settings, field.name) for field in dataclasses.fields(Settings)}
     del settings["schedule"]
-    params = {} if agent.policy is None else dataclasses.asdict(agent.policy)
+    kind = type(agent.policy)
+    if not kind.__module__.startswith("armspan."):
+        raise NotApplicable(f"only agents of armspan's own policies can be saved, got {kind.__name__}")
+    params = dataclasses.asdict(agent.policy)
     if callable(params.get("alpha")):
         raise NotApplicable("an agent whose alpha is a function cannot be saved: a file holds numbers, no code")
     arrays = _arrays(state, window)

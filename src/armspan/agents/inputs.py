@@ -13,9 +13,10 @@ from armspan.errors import InvalidParameter
 class Inputs:
     """Reads contexts of n_features features. Names are those given, or those of the first frame that comes."""
 
-    def __init__(self, n_features: int, feature_names: Sequence[Any] | None = None) -> None:
-        self.n_features = n_features
+    def __init__(self, n_features: int, largest: float, feature_names: Sequence[Any] | None = None) -> None:
+        self.n_features, self.largest = n_features, largest
         self.feature_names = None if feature_names is None else tuple(feature_names)
+        self._pending: tuple[Any, ...] | None = None
         if self.feature_names is not None:
             if len(self.feature_names) != n_features:
                 raise InvalidParameter(f"feature_names must have {n_features} entries, got {len(self.feature_names)}")
@@ -26,12 +27,12 @@ class Inputs:
         """One context as rows: (1, d) and 0 if the arms share it, (K, d) and 1 if each has its own."""
         values = self._plain("x", x)
         if np.ndim(values) == 1 or (_is_frame(x) and np.shape(values)[0] == 1):
-            values = _array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
+            values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
             return values.reshape(1, self.n_features), 0
         if np.ndim(values) != 2:
             wanted = f"({self.n_features},) or ({n_arms}, {self.n_features})"
             raise InvalidParameter(f"x must have shape {wanted}, got shape {np.shape(values)}")
-        return _array("x", values, (n_arms, self.n_features)), 1
+        return self._array("x", values, (n_arms, self.n_features)), 1
 
     def batch(self, X: Any, n_arms: int) -> FloatArray:
         """Many contexts: (n, d) that the arms share, or (n, K, d). Not copied, and not looked through, where that is
@@ -41,9 +42,19 @@ class Inputs:
         if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim in (2, 3):
             wanted = (self.n_features,) if values.ndim == 2 else (n_arms, self.n_features)
             if values.shape[1:] == wanted and len(values):
+                self.feature_names = self._pending or self.feature_names
                 return np.ascontiguousarray(values)
         shape = ("n", self.n_features) if np.ndim(values) < 3 else ("n", n_arms, self.n_features)
-        return _array("X", values, shape)
+        return self._array("X", values, shape)
+
+    def _array(self, name: str, value: Any, shape: Sequence[int | str]) -> FloatArray:
+        """Finite numbers with finite squares, writable because kernels are compiled for that."""
+        result = _validate.array(name, value, shape=shape)
+        if np.abs(result).max() >= self.largest / self.n_features:
+            raise InvalidParameter(f"{name} must be small enough, below {self.largest:g} in length")
+        result.flags.writeable = True
+        self.feature_names = self._pending or self.feature_names  # names of good input alone are kept
+        return result
 
     def _plain(self, name: str, x: Any) -> Any:
         """Frames, series and mappings as arrays in the order of the feature names."""
@@ -60,9 +71,9 @@ class Inputs:
         return x
 
     def _check(self, name: str, given: list[Any]) -> None:
+        self._pending = None
         if self.feature_names is None:
-            if len(given) == self.n_features:
-                self.feature_names = tuple(given)
+            self._pending = tuple(given) if len(given) == self.n_features else None
             return
         unknown = [feature for feature in given if feature not in self.feature_names]
         missing = [feature for feature in self.feature_names if feature not in given]
@@ -75,12 +86,3 @@ class Inputs:
 
 def _is_frame(x: Any) -> bool:
     return hasattr(x, "columns") and hasattr(x, "to_numpy")
-
-
-def _array(name: str, value: Any, shape: Sequence[int | str]) -> FloatArray:
-    """Finite numbers with finite squares, writable because kernels are compiled for that."""
-    result = _validate.array(name, value, shape=shape)
-    if np.abs(result).max() > 1e150:
-        raise InvalidParameter(f"{name} must be small enough that sums of squares are finite numbers")
-    result.flags.writeable = True
-    return result

@@ -19,7 +19,7 @@ class Settings:
     bias, scale : α_t = bias + scale·√log f(t). schedule : α_t as a function of t instead, if not None.
     seed : of ties and of the ε-mixture. intercept : whether a constant 1 is added to the features.
     epsilon : probability of choosing any eligible arm at random. ties : "random" or "first".
-    memory : how many (arm, context) pairs are remembered for `explain`.
+    memory : how many (arm, context) pairs are remembered for `explain`; with a window, all that are in it.
     half_life : rewards after which an old one counts half; window : how many are kept at all; None: all, for ever.
     dtype : of V and V⁻¹, "float64" or "float32".
     """
@@ -33,7 +33,7 @@ class Settings:
     intercept: bool = False
     epsilon: float = 0.0
     ties: str = "random"
-    memory: int = 1024
+    memory: int = 256
     half_life: float | None = None
     window: int | None = None
     dtype: str = "float64"
@@ -62,6 +62,11 @@ class Settings:
     def width(self) -> int:
         """Features with the intercept: the d of V."""
         return self.n_features + self.intercept
+
+    @property
+    def largest(self) -> float:
+        """What features' length and rewards must stay below, so that no sum of their products overflows."""
+        return 1e100 if self.dtype == "float64" else 1e15
 
     @property
     def forgets(self) -> bool:

@@ -46,11 +46,12 @@ class State:
 
     def _make_room(self, names: Sequence[Hashable]) -> None:
         """One array for all, and its parts."""
-        d, K, most = self.settings.width, len(names), self.settings.memory
+        d, K = self.settings.width, len(names)
+        most = self.settings.memory if self.settings.window is None else 0
         self.names = tuple(names)
         self.place = {name: k for k, name in enumerate(self.names)}
         slots = 2 << max(most - 1, 0).bit_length() if most else 0
-        sizes = [kernels.HEAD, K * (kernels.THETA + d), slots * (kernels.FEATURES + d), K * (d + d * (d + 1))]
+        sizes = [kernels.HEAD + d, K * (kernels.THETA + d), slots * (kernels.FEATURES + d), K * (d + d * (d + 1))]
         single = self.settings.dtype == "float32"
         self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
         head, arms, memory, *room = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
@@ -58,7 +59,7 @@ class State:
         self.memory = memory.reshape(slots, kernels.FEATURES + d)
         wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else room[0].reshape(K, -1)
         self.room = wide
-        self.head[kernels.WIDTH], self.head[kernels.SLOTS] = d, slots
+        self.head[kernels.WIDTH], self.head[kernels.SLOTS], self.head[kernels.LARGEST] = d, slots, self.settings.largest
         self.sizes_changed()
 
     @property
@@ -110,6 +111,12 @@ class State:
         self.room[k, :d] += seen.moment
         self.arms[k, kernels.PULLS] += seen.pulls
         self.rebuild(k, V)
+
+    def relearn(self, k: int, X: FloatArray, rewards: FloatArray) -> None:
+        """Arm k has seen rows X (n, d) and nothing else."""
+        self.room[k, : self.settings.width] = rewards @ X
+        self.arms[k, kernels.PULLS] = len(X)
+        self.rebuild(k, self.settings.ridge * np.eye(self.settings.width) + X.T @ X)
 
     def check(self, k: int) -> None:
         """See whether V⁻¹ has drifted from V by more than the rounding of V itself explains; if so, compute it afresh.
@@ -181,7 +188,7 @@ class State:
         new = State.__new__(State)
         new.settings = self.settings
         new._make_room(names)
-        new.head[:] = self.head
+        new.head[: kernels.HEAD] = self.head[: kernels.HEAD]
         new.sizes_changed()
         for k, row in enumerate(rows):
             if row >= 0:

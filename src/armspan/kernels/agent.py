@@ -2,7 +2,7 @@
 
 What an agent knows is one array, because each array costs a call as much as the arithmetic of a small problem. It holds
 
-head : (24,) counters and constants, by the names below.
+head : (24,) counters and constants, by the names below; and scratch (d,) after it.
 arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
 room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
@@ -24,7 +24,7 @@ CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
 PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
-WIDTH, SLOTS = 15, 16
+WIDTH, SLOTS, LARGEST = 15, 16, 17
 HEAD = 24
 LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
 FULL = -1.0
@@ -215,12 +215,13 @@ def best_arm(head, arms, room, x, per_arm):
         return BAD_SHAPE
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
+    length = squared_length(x, 0)
     for row in range(x.shape[0]):
-        if not squared_length(x, row) < math.inf:
+        if not squared_length(x, row) < head[LARGEST] ** 2:
             return NOT_FINITE
-    alpha, length = present_alpha(head, 0.0), squared_length(x, 0)
+    alpha = present_alpha(head, 0.0)
     best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
-    upper = np.empty(K if pruning else 0)
+    upper = np.empty(K) if pruning else head  # an array that is not used costs time too
     if pruning:
         for k in range(K):
             if per_arm:
@@ -228,8 +229,9 @@ def best_arm(head, arms, room, x, per_arm):
             upper[k] = estimate(arms, k, x, k * per_arm) + alpha * width_bound(arms, k, length)
             if upper[k] > upper[first]:
                 first = k
-    pairs = np.empty(d * (d + 1) // 2 if per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8 else 0)
-    if pairs.size:
+    paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
+    pairs = np.empty(d * (d + 1) // 2) if paired else head
+    if paired:
         products(x, pairs)
     for step in range(K):
         k = first + step if first + step < K else first + step - K
@@ -237,7 +239,7 @@ def best_arm(head, arms, room, x, per_arm):
             continue
         if per_arm:
             length = squared_length(x, k)
-        if pairs.size and arms[k, MODE] < 0.0:
+        if paired and arms[k, MODE] < 0.0:
             variance = paired_form(room, k, d, pairs)
         else:
             variance = variance_of(arms, room, ridge, k, x, k * per_arm, length)
@@ -256,13 +258,11 @@ def best_arm(head, arms, room, x, per_arm):
 
 
 @inlined
-def head_arms_memory(S):
-    """The parts of an agent's array that are in it always, and where the room begins."""
+def borders(S):
+    """K, d, and where an agent's memory and room begin; the head is at the start, then scratch (d,), then the arms."""
     K, d = int(S[N_ARMS]), int(S[WIDTH])
-    begin = HEAD + K * (THETA + d)
-    end = begin + int(S[SLOTS]) * (FEATURES + d)
-    arms, memory = S[HEAD:begin].reshape(K, THETA + d), S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
-    return S[:HEAD], arms, memory, end
+    begin = HEAD + d + K * (THETA + d)
+    return K, d, begin, begin + int(S[SLOTS]) * (FEATURES + d)
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
@@ -271,11 +271,11 @@ def choose(S, x):
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
     """
-    head, arms, _, end = head_arms_memory(S)
-    room = S[end:].reshape(arms.shape[0], -1)
+    K, d, begin, end = borders(S)
+    arms, room = S[HEAD + d : begin].reshape(K, THETA + d), S[end:].reshape(K, d * (d + 2))
     if x.ndim == 1:
-        return best_arm(head, arms, room, x.reshape(1, x.size), np.int64(0))
-    return best_arm(head, arms, room, x, np.int64(1))
+        return best_arm(S, arms, room, x.reshape(1, x.size), np.int64(0))
+    return best_arm(S, arms, room, x, np.int64(1))
 
 
 @inlined
@@ -383,7 +383,7 @@ def thin(head, memory, keep):
     low, high = 0.0, 0.0
     for slot in range(memory.shape[0]):
         high = max(high, memory[slot, SEEN] + 1.0)
-    for _ in range(60):  # halve the interval in which the rank lies that so many reach
+    for _ in range(24):  # halve the interval in which the rank lies that so many reach
         middle, reached = (low + high) / 2.0, 0
         for slot in range(memory.shape[0]):
             reached += memory[slot, ARM] != EMPTY and rank_of(head, memory, slot) >= middle
@@ -391,6 +391,8 @@ def thin(head, memory, keep):
             low = middle
         else:
             high = middle
+            if reached == keep:
+                break
     kept, e = np.empty((keep, memory.shape[1])), 0
     for slot in range(memory.shape[0]):
         if memory[slot, ARM] != EMPTY and e < keep and rank_of(head, memory, slot) >= high:
@@ -418,15 +420,6 @@ def remember(head, memory, k, x, row, pulls, total):
     memory[slot, SEEN] += pulls
     memory[slot, SUM] += total
     memory[slot, STAMP] = head[REWARDS]
-
-
-@atomic_kernel()
-def take_back(memory, k, x, y):
-    """Take one pull of arm k in x (1, d) back, if it is remembered. Changes memory."""
-    slot = slot_of(memory, k, x, 0)
-    if memory[slot, ARM] != EMPTY and memory[slot, SEEN] > 0.5:
-        memory[slot, SEEN] -= 1.0
-        memory[slot, SUM] -= y
 
 
 @atomic_kernel()
@@ -498,9 +491,13 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
     length = squared_length(x, row)
-    if not (length < math.inf and abs(y) < math.inf):
+    if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST]):
         return NOT_FINITE
-    mode, z = int(arms[k, MODE]), np.zeros(d)
+    mode, z = int(arms[k, MODE]), head[HEAD : HEAD + d]
+    if mode >= (d + 1) // 2:  # its room is full: it must change to the other mode first
+        return BUSY
+    for i in range(d):
+        z[i] = 0.0
     variance = times(room, k, x, row, z) if mode < 0 else 0.0
     if not variance >= 0.0:
         return UNSOUND
@@ -521,13 +518,14 @@ def learn_row(head, arms, room, memory, k, x, row, y):
 @atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
 def learn(S, k, x, y):
     """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes S."""
-    head, arms, memory, end = head_arms_memory(S)
-    room = S[end:].reshape(arms.shape[0], -1)
+    K, d, begin, end = borders(S)
+    arms, room = S[HEAD + d : begin].reshape(K, THETA + d), S[end:].reshape(K, d * (d + 2))
+    memory = S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
     if x.ndim == 1:
-        return learn_row(head, arms, room, memory, k, x.reshape(1, x.size), np.int64(0), y)
-    if x.shape[0] != arms.shape[0]:
+        return learn_row(S, arms, room, memory, k, x.reshape(1, x.size), np.int64(0), y)
+    if x.shape[0] != K:
         return BAD_SHAPE
-    return learn_row(head, arms, room, memory, k, x, k, y)
+    return learn_row(S, arms, room, memory, k, x, k, y)
 
 
 @atomic_kernel()
@@ -561,5 +559,6 @@ def unlearn(arms, room, k, x, y):
 @atomic_kernel()
 def learn_single(S, room, k, x, y):
     """`learn` with a room in single precision, for x (1, d) or (K, d)."""
-    head, arms, memory, _ = head_arms_memory(S)
-    return learn_row(head, arms, room, memory, k, x, np.int64(k if x.shape[0] > 1 else 0), y)
+    K, d, begin, end = borders(S)
+    arms, memory = S[HEAD + d : begin].reshape(K, THETA + d), S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
+    return learn_row(S, arms, room, memory, k, x, np.int64(k if x.shape[0] > 1 else 0), y)

@@ -80,6 +80,8 @@ class LinearPolicy(Policy):
         """
         from armspan.agents import Agent, Settings
 
+        if isinstance(arms, str):
+            raise InvalidParameter(f"arms must be a sequence of names, got the text {arms!r:.60}")
         names = list(range(_validate.whole("n_arms", n_arms, at_least=1))) if arms is None else list(arms)
         if arms is not None and n_arms is not None and n_arms != len(names):
             raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")

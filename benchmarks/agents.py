@@ -1,0 +1,178 @@
+"""How fast agents are: a step beside a hand-written NumPy agent, batches beside BLAS, memory, and growth with arms."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from armspan import LinUCB, LinUCBd
+from armspan._typing import FloatArray
+from armspan.kernels import agent as kernels
+from benchmarks.numpy_rivals import NumPyAgent
+
+CELLS = {(2, 2): 10, (10, 10): 10, (10, 100): 4, (100, 32): 4, (20, 500): 2.5}
+"""(K, d), and how many times faster than NumPy the step is to be."""
+ROUNDS = 5
+
+
+def main() -> None:
+    """All of it."""
+    steps()
+    long_run()
+    fitting()
+    scoring()
+    memory()
+    many_arms()
+
+
+def steps() -> None:
+    """A step = choose + update: the best of a few rounds, rivals in turns; after a warm-up, on the same contexts."""
+    print("\nA step of an agent (choose + update), microseconds, and how many times NumPy by hand takes that")
+    columns = f"{'NumPy':>10}{'armspan':>10}{'ratio':>8}"
+    print(f"{'K, d':>10}{'pulls an arm':>14}{columns}{columns}  (shared x, then a row an arm)")
+    for (K, d), goal in CELLS.items():
+        for pulls in (0, 2 * d):
+            times = _step_times(K, d, pulls)
+            shared, own = (times[0] / times[1], times[2] / times[3])
+            print(
+                f"{f'{K}, {d}':>10}{f'{pulls}+':>14}{times[0]:>10.2f}{times[1]:>10.2f}{shared:>8.1f}"
+                f"{times[2]:>10.2f}{times[3]:>10.2f}{own:>8.1f}  (goal {goal}x)"
+            )
+
+
+def _step_times(K: int, d: int, pulls: int) -> list[float]:
+    """Microseconds a step: NumPy and armspan with a shared context, NumPy and armspan with a row an arm."""
+    rng = np.random.default_rng(0)
+    n = max(60, min(2000, 400_000 // (K * d)))
+    shared, own = rng.normal(size=(n, d)) / np.sqrt(d), rng.normal(size=(n, K, d)) / np.sqrt(d)
+    theta, noise = rng.normal(size=(K, d)) / np.sqrt(d), 0.1 * rng.normal(size=n)
+    result = []
+    for X in (shared, own):
+        rivals: list[Any] = [NumPyAgent(K, d, ridge=1.0, alpha=1.0), LinUCB(ridge=1.0, alpha=1.0).agent(K, d)]
+        for rival in rivals:
+            if pulls:
+                log = rng.normal(size=(pulls * K, d)) / np.sqrt(d)
+                arms = np.arange(pulls * K) % K
+                rewards = np.einsum("nd,nd->n", log, theta[arms])
+                rival.fit(arms, log, rewards) if isinstance(rival, NumPyAgent) else rival.update(
+                    list(arms), log, rewards
+                )
+        best = [np.inf, np.inf]
+        rewards = (X if X.ndim == 3 else X[:, None]) * theta
+        means = rewards.sum(axis=2) + noise[:, None]
+        rows = list(X)
+        for _ in range(ROUNDS):
+            for number, rival in enumerate(rivals):
+                start = time.perf_counter()
+                for x, mean in zip(rows, means, strict=True):
+                    arm = rival.choose(x)
+                    rival.update(arm, x, mean[arm])
+                best[number] = min(best[number], (time.perf_counter() - start) / n * 1e6)
+        result += best
+    return result
+
+
+def long_run() -> None:
+    """A step's cost does not grow with t."""
+    agent = LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(10, 10)
+    X = list(np.random.default_rng(1).normal(size=(1000, 10)) / 4)
+
+    def pass_over() -> float:
+        start = time.perf_counter()
+        for x in X:
+            agent.update(agent.choose(x), x, 0.5)
+        return (time.perf_counter() - start) / len(X) * 1e6
+
+    early = min(pass_over() for _ in range(20))
+    while agent.rewards < 3_000_000:
+        pass_over()
+    late = min(pass_over() for _ in range(20))
+    print(f"\nA step at K=10, d=10 takes {early:.2f} µs at first, {late:.2f} µs after {agent.rewards:,} rewards")
+
+
+def fitting(n: int = 1_000_000, K: int = 10, d: int = 100) -> None:
+    """Learning a log, against one product XᵀX an arm over the same rows, already sorted by arm."""
+    rng = np.random.default_rng(2)
+    X, arms, y = rng.normal(size=(n, d)), rng.integers(K, size=n), rng.normal(size=n)
+    names = arms.tolist()
+    parts = [np.ascontiguousarray(X[arms == k]) for k in range(K)]
+    ours, blas = np.inf, np.inf
+    for _ in range(3):
+        agent = LinUCB(ridge=1.0, alpha=1.0).agent(K, d)
+        ours = min(ours, _seconds(partial(agent.update, names, X, y)))
+        blas = min(blas, _seconds(lambda: [part.T @ part for part in parts]))
+    print(f"\nFitting {n:,} rows at K={K}, d={d}: {ours:.2f} s; BLAS alone, rows sorted before: {blas:.2f} s; "
+          f"ratio {ours / blas:.2f} (goal <= 1.5)")  # fmt: skip
+
+
+def scoring(n: int = 100_000) -> None:
+    """Scoring many contexts, against the best NumPy that we know."""
+    print()
+    for K, d in ((10, 10), (10, 100), (20, 32)):
+        rng = np.random.default_rng(3)
+        agent: Any = LinUCB(ridge=1.0, alpha=1.0).agent(K, d)
+        log = rng.normal(size=(50 * K, d))
+        agent.update((np.arange(50 * K) % K).tolist(), log, np.ones(50 * K))
+        X = rng.normal(size=(n, d))
+        inverses = np.array([agent._state.inverse(k) for k in range(K)])
+        theta = agent._state.arms[:, kernels.THETA :].copy()
+        ours, numpy = np.inf, np.inf
+        for _ in range(3):
+            ours = min(ours, _seconds(partial(agent.scores_many, X)))
+            numpy = min(numpy, _seconds(partial(_numpy_scores, X, inverses, theta)))
+        print(f"Scoring {n:,} contexts at K={K}, d={d}: {ours:.3f} s, NumPy {numpy:.3f} s: {numpy / ours:.2f}x")
+
+
+def _numpy_scores(X: FloatArray, inverses: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Chunked, so that products stay in the cache."""
+    mean, width = X @ theta.T, np.empty((len(X), len(theta)))
+    for start in range(0, len(X), 4096):
+        part = X[start : start + 4096]
+        for k, V_inv in enumerate(inverses):
+            width[start : start + 4096, k] = np.einsum("nd,nd->n", part @ V_inv, part)
+    return mean, mean + np.sqrt(width)
+
+
+def memory(K: int = 1000, d: int = 200) -> None:
+    """Bytes of an agent whose arms all have V and V⁻¹."""
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(K, d)
+    print(f"\nMemory at K={K}, d={d}: {agent.nbytes / 1e6:.0f} MB; K·d² doubles are {K * d * d * 8 / 1e6:.0f} MB")
+
+
+def many_arms(d: int = 32) -> None:
+    """A decision among many arms as exploration ends: how many arms are looked at closely, and how long it takes."""
+    print(f"\n{'arms':>8}{'pulls an arm':>14}{'looked at':>12}{'µs a decision':>15}")
+    for K in (100, 1000, 10_000, 100_000):
+        rng = np.random.default_rng(4)
+        theta = rng.normal(size=(K, d)) / np.sqrt(d)
+        agent: Any = LinUCBd(feature_bound=1.0, parameter_bound=1.0, noise_scale=0.1).agent(K, d, memory=0)
+        for pulls in (0, 50, 1000) if K <= 1000 else (0, 50) if K <= 10_000 else (0,):
+            if pulls:
+                _train(agent, theta, pulls - int(agent.statistics(0).pulls), rng)
+            X = rng.normal(size=(100, d)) / np.sqrt(d)
+            before, decided = float(agent._state.head[kernels.EVALUATED]), agent.decisions
+            taken = min(_seconds(partial(_choose_all, agent, list(X))) for _ in range(3)) / 100 * 1e6
+            looked = (float(agent._state.head[kernels.EVALUATED]) - before) / (agent.decisions - decided)
+            print(f"{K:>8}{pulls:>14}{looked:>12.1f}{taken:>15.1f}")
+
+
+def _choose_all(agent: Any, rows: list[FloatArray]) -> None:
+    for x in rows:
+        agent.choose(x)
+
+
+def _train(agent: Any, theta: FloatArray, pulls: int, rng: np.random.Generator) -> None:
+    K, d = theta.shape
+    for start in range(0, K, 100):
+        arms = np.repeat(np.arange(start, min(start + 100, K)), pulls)
+        X = rng.normal(size=(len(arms), d)) / np.sqrt(d)
+        rewards = np.einsum("nd,nd->n", X, theta[arms]) + 0.1 * rng.normal(size=len(arms))
+        agent.update(arms.tolist(), X, rewards)
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
