@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray
+from armspan._typing import FloatArray, IntArray
 from armspan.agents import batch
 from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
 from armspan.agents.explanation import Explanation, explained
@@ -383,7 +383,7 @@ class Agent:
             y = _validate.array("reward", rewards, shape=(len(rows),))
             if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
                 raise InvalidParameter(f"arm must have {len(rows)} entries, one a reward, got {arms!r:.60}")
-            chosen = np.array([self._arm(arm) for arm in arms], dtype=np.int64)
+            chosen = self._places(arms)
             if rows.ndim == 3:
                 rows = rows[np.arange(len(rows)), chosen]
             rows = self._with_intercept(rows)
@@ -399,6 +399,17 @@ class Agent:
                 raise InvalidParameter(_first_bad("X", rows))
             with self._closed():
                 batch.learn(self._state, rows, chosen, y, seen)
+
+    def _places(self, arms: Any) -> IntArray:
+        """Rows of many arms."""
+        K = len(self.arms)
+        numbers = isinstance(arms, ndarray) and arms.dtype.kind in "iu" and self.arms == tuple(range(K))
+        if numbers and arms.size and arms.min() >= 0 and arms.max() < K:
+            return np.asarray(arms, dtype=np.int64)
+        try:
+            return np.fromiter(map(self._state.place.__getitem__, arms), np.int64, len(arms))
+        except (KeyError, TypeError):
+            return np.array([self._arm(arm) for arm in arms], dtype=np.int64)  # says which is unknown
 
     def _as_statistics(self, prior: Statistics | tuple[Any, Any] | None) -> Statistics | None:
         if prior is None:

@@ -7,24 +7,28 @@ from armspan.agents.state import State, Statistics
 from armspan.kernels import agent as kernels
 
 CHUNK = 4096
-"""Rows that are sorted by arm together, so that they stay in the processor's cache."""
-SMALL = 24
+"""Rows that are looked at together, so that they stay in the processor's cache."""
+SORTED = 16_384
+"""Rows that are sorted by arm together."""
+TOGETHER = 2_000_000
+"""Numbers in the full matrices V⁻¹ that are made at a time."""
+SMALL = 128
 """With at most this many features a compiled loop scores faster than BLAS."""
 
 
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
     """Σxxᵀ, Σ yx and pulls of every arm over rows X (n, d)."""
     d = X.shape[1]
-    grams, moments = np.zeros((n_arms, d, d)), np.zeros((n_arms, d))
-    for start in range(0, len(X), CHUNK * 8):
-        part = slice(start, start + CHUNK * 8)
+    grams, moments, taken = np.zeros((n_arms, d, d)), np.zeros((n_arms, d)), np.empty((min(SORTED, len(X)), d))
+    for start in range(0, len(X), SORTED):
+        part = slice(start, start + SORTED)
         order = np.argsort(arms[part], kind="stable")
         edges = np.searchsorted(arms[part][order], np.arange(n_arms + 1))
         rows, y = X[part], rewards[part]
         for k in range(n_arms):
             mine = order[edges[k] : edges[k + 1]]
             if mine.size:
-                own = rows[mine]
+                own = np.take(rows, mine, axis=0, out=taken[: mine.size], mode="clip")  # without fresh memory
                 grams[k] += own.T @ own
                 moments[k] += y[mine] @ own
     pulls = np.bincount(arms, minlength=n_arms)
@@ -50,14 +54,16 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         kernels.look_many(state.head, state.arms, state.room, X, mean, width)
         return mean, width
     theta_hat = state.arms[:, kernels.THETA :]
-    for k in range(K):
-        V_inv = state.inverse(k)
+    together = max(TOGETHER // d**2, 1)
+    for first in range(0, K, together):
+        inverses = {k: state.inverse(k) for k in range(first, min(first + together, K))}
         for start in range(0, n, CHUNK):
             part = slice(start, start + CHUNK)
-            rows = X[part] if X.ndim == 2 else np.ascontiguousarray(X[part, k])
-            mean[part, k] = rows @ theta_hat[k]
-            width[part, k] = np.einsum("nd,nd->n", rows @ V_inv, rows)
-    return mean, np.sqrt(np.maximum(width, 0.0), out=width)
+            for k, V_inv in inverses.items():
+                rows = X[part] if X.ndim == 2 else np.ascontiguousarray(X[part, k])
+                mean[part, k] = rows @ theta_hat[k]
+                width[part, k] = np.einsum("nd,nd->n", rows @ V_inv, rows)
+    return mean, np.sqrt(np.maximum(width, 0.0, out=width), out=width)
 
 
 def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -> IntArray:

@@ -89,7 +89,7 @@ def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanat
             pulls=float(pulls[i]),
             mean_reward=float(sums[i] / pulls[i]),
             beta=float(beta[i]),
-            mean_part=float(mean_part[i]),
+            mean_part=float(mean_part[i]) + 0.0,  # -0.0 is 0.0
             variance_part=float(variance_part[i]),
         )
         for i in order

@@ -37,6 +37,7 @@ DUE, UNSOUND = 1, 2
 """What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, and nothing was learnt."""
 
 LARGEST_PAIRS = 64
+ROWS_TOGETHER = 64
 REBUILD = 8192
 SLACK = 1e-9
 """By how much a bound of the width is taken larger, so that rounding cannot make it fail."""
@@ -179,20 +180,24 @@ def look(head, arms, room, x, per_arm, mean, width):
 
 @atomic_kernel()
 def look_many(head, arms, room, x, mean, width):
-    """`look` for many contexts that all arms share: x (n, d) with its intercept. Changes mean and width (n, K)."""
-    d = x.shape[1]
+    """`look` for many contexts that all arms share: x (n, d) with its intercept. Changes mean and width (n, K).
+
+    Some rows at a time and one arm after the other, so that both stay in the nearest cache.
+    """
+    n, d = x.shape
+    paired = d < 16
     pairs = np.empty(d * (d + 1) // 2)
-    for row in range(x.shape[0]):
-        one = x[row : row + 1]
-        products(one, pairs)
-        length = squared_length(one, 0)
+    for first in range(0, n, 1 if paired else ROWS_TOGETHER):
+        if paired:
+            products(x[first : first + 1], pairs)
         for k in range(mean.shape[1]):
-            mean[row, k] = estimate(arms, k, one, 0)
-            if arms[k, MODE] < 0.0:
-                variance = paired_form(room, k, d, pairs)
-            else:
-                variance = variance_of(arms, room, head[RIDGE], k, one, 0, length)
-            width[row, k] = math.sqrt(max(variance, 0.0))
+            for row in range(first, min(first + (1 if paired else ROWS_TOGETHER), n)):
+                mean[row, k] = estimate(arms, k, x, row)
+                if paired and arms[k, MODE] < 0.0:
+                    variance = paired_form(room, k, d, pairs)
+                else:
+                    variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+                width[row, k] = math.sqrt(max(variance, 0.0))
 
 
 @atomic_kernel()
