@@ -10,7 +10,7 @@ import numpy as np
 from armspan import LinUCB, LinUCBd
 from armspan._typing import FloatArray
 from armspan.agents import Statistics
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 from benchmarks.numpy_rivals import NumPyAgent
 
 CELLS = {(2, 2): 10, (10, 10): 10, (10, 100): 4, (100, 32): 4, (20, 500): 2.5}
@@ -117,7 +117,7 @@ def scoring(n: int = 100_000) -> None:
         agent.update((np.arange(50 * K) % K).tolist(), log, np.ones(50 * K))
         X = rng.normal(size=(n, d))
         inverses = np.array([agent._state.inverse(k) for k in range(K)])
-        theta = agent._state.arms[:, kernels.THETA :].copy()
+        theta = agent._state.arms[:, layout.THETA :].copy()
         ours, numpy = np.inf, np.inf
         for _ in range(3):
             ours = min(ours, _seconds(partial(agent.scores_many, X)))
@@ -150,11 +150,11 @@ def many_arms(d: int = 32) -> None:
         agent: Any = LinUCBd(feature_bound=1.0, parameter_bound=1.0, noise_scale=0.1).agent(K, d, memory=0)
         for pulls in (0, 100, 1000, 10_000):
             if pulls:
-                _train(agent, theta, pulls - int(agent._state.arms[0, kernels.PULLS]), rng)
+                _train(agent, theta, pulls - int(agent._state.arms[0, layout.PULLS]), rng)
             X = rng.normal(size=(100, d)) / np.sqrt(d)
-            before, decided = float(agent._state.head[kernels.EVALUATED]), agent.decisions
+            before, decided = float(agent._state.head[layout.EVALUATED]), agent.decisions
             taken = min(_seconds(partial(_choose_all, agent, list(X))) for _ in range(3)) / 100 * 1e6
-            looked = (float(agent._state.head[kernels.EVALUATED]) - before) / (agent.decisions - decided)
+            looked = (float(agent._state.head[layout.EVALUATED]) - before) / (agent.decisions - decided)
             print(f"{K:>8}{pulls:>14}{looked:>12.1f}{taken:>15.1f}")
 
 
@@ -171,7 +171,7 @@ def _train(agent: Any, theta: FloatArray, pulls: int, rng: np.random.Generator) 
         weight = pulls / 64
         noise = 0.1 * rng.normal(size=64) / np.sqrt(weight)
         agent._state.add(k, Statistics(weight * X.T @ X, weight * X.T @ (X @ own + noise), float(pulls)))
-    agent._state.head[kernels.REWARDS] += pulls * len(theta)
+    agent._state.head[layout.REWARDS] += pulls * len(theta)
 
 
 def _seconds(action: Callable[[], object]) -> float:

@@ -12,7 +12,7 @@ from armspan import Greedy, LinUCB, LinUCBd
 from armspan._typing import IntArray
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1b
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 from armspan.policies import ContextUCB, Policy
 from tests import naive
 
@@ -358,7 +358,7 @@ def test_memory_is_bounded_and_keeps_what_recurs() -> None:
     often = rng.normal(size=3)
     for i in range(3000):
         agent.update(i % 2, often if i % 4 == 0 else rng.normal(size=3), 1.0)
-    assert agent._state.head[kernels.REMEMBERED] <= 32
+    assert agent._state.head[layout.REMEMBERED] <= 32
     why = agent.explain(often, 0)
     assert max(row.pulls for row in why.evidence) == 750
     assert why.other_variance > 0
@@ -392,7 +392,7 @@ def test_the_gauge_sees_exploration_end() -> None:
 def test_pruning_never_changes_the_answer() -> None:
     rng = np.random.default_rng(5)
     pruned, plain = (SMALL.agent(n_arms=30, n_features=20, seed=1) for _ in range(2))
-    plain._state.head[kernels.PRUNE] = 0.0
+    plain._state.head[layout.PRUNE] = 0.0
     theta = rng.normal(size=(30, 20))
     for i in range(4000):
         x = rng.normal(size=20 if i % 2 else (30, 20)) / 5
@@ -402,7 +402,7 @@ def test_pruning_never_changes_the_answer() -> None:
         for agent in (pruned, plain):
             agent.update(arm, own, float(theta[arm] @ own + 0.05 * rng.normal()) if agent is pruned else 0.0)
         plain._state.arms[:], plain._state.room[:] = pruned._state.arms, pruned._state.room
-    assert pruned._state.head[kernels.EVALUATED] < 0.95 * plain._state.head[kernels.EVALUATED]
+    assert pruned._state.head[layout.EVALUATED] < 0.95 * plain._state.head[layout.EVALUATED]
 
 
 def test_get_params_and_repr() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armspan import LinUCB
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 from tests.strategies import Array
 
 
@@ -111,4 +111,4 @@ def test_few_pulls_are_as_exact_as_many() -> None:
         scores, probe = agent.scores(x), np.linalg.solve(V, x)
         assert scores.width[0] == pytest.approx(np.sqrt(x @ probe), rel=1e-10)
         assert scores.mean[0] == pytest.approx(probe @ b, rel=1e-9, abs=1e-10)
-        assert (agent._state.arms[0, kernels.MODE] >= 0) == (i + 1 < 16)
+        assert (agent._state.arms[0, layout.MODE] >= 0) == (i + 1 < 16)

@@ -1,7 +1,6 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
 import threading
-from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -17,9 +16,11 @@ from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
 from armspan.agents.settings import Settings
 from armspan.agents.state import State, Statistics
+from armspan.agents.window import Window
 from armspan.diversity.moments import weakest
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 from armspan.kernels.choice import ROUNDING
 
 ndarray, FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -47,7 +48,7 @@ class Agent:
         self.settings, self.policy = settings, policy
         self._inputs = Inputs(settings.n_features, settings.largest, feature_names)
         self._lock = threading.RLock()
-        self._window: deque[tuple[Hashable, FloatArray, float]] = deque()
+        self._window = None if settings.window is None else Window(settings.window, settings.width)
         self._forgotten = 0
         self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
         self._simple, self._double = not settings.forgets, settings.dtype == "float64"
@@ -73,12 +74,12 @@ class Agent:
     @property
     def decisions(self) -> int:
         """How many arms were chosen."""
-        return int(self._state.head[kernels.DECISIONS])
+        return int(self._state.head[layout.DECISIONS])
 
     @property
     def rewards(self) -> int:
         """How many rewards were learnt."""
-        return int(self._state.head[kernels.REWARDS])
+        return int(self._state.head[layout.REWARDS])
 
     @property
     def alpha(self) -> float:
@@ -204,7 +205,8 @@ class Agent:
             if len(self.arms) == 1:
                 raise InvalidParameter("remove_arm must leave at least one arm")
             rows = np.delete(np.arange(len(self.arms)), gone)
-            self._window = deque(entry for entry in self._window if entry[0] != name)
+            if self._window is not None:
+                self._window.drop(name)
             self._use(self._state.with_names([self.arms[row] for row in rows], rows))
 
     def statistics(self, arm: Hashable) -> Statistics:
@@ -232,7 +234,7 @@ class Agent:
             state = self._state.with_names(names, np.array(rows))
             for k, name in enumerate(other.arms):
                 state.add(state.place[name], other._state.statistics(k))
-            for counter in (kernels.DECISIONS, kernels.REWARDS):
+            for counter in (layout.DECISIONS, layout.REWARDS):
                 state.head[counter] += other._state.head[counter]
             if len(state.memory):
                 batch.merge_memory(state, other._state)
@@ -287,13 +289,13 @@ class Agent:
         """No other thread chooses or learns meanwhile; calls that come now wait."""
         with self._lock:
             head = self._state.head
-            head[kernels.CLOSED] += 1.0
+            head[layout.CLOSED] += 1.0
             try:
                 yield
             finally:
-                head[kernels.CLOSED] -= 1.0 if self._state.head is head else 0.0
+                head[layout.CLOSED] -= 1.0 if self._state.head is head else 0.0
                 if self._state.head is not head:
-                    self._state.head[kernels.CLOSED] = 0.0
+                    self._state.head[layout.CLOSED] = 0.0
 
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
@@ -340,42 +342,22 @@ class Agent:
             while every and (self._forgotten + 1) * every <= self.rewards:
                 self._forgotten += 1
                 state.forget(factor)
-            if code == kernels.DUE and arm in state.place and self.settings.window is None:
-                state.check(state.place[arm])
-            if self.settings.window is not None:
+            due = code == kernels.DUE and arm in state.place
+            if self._window is not None:
                 rows, per_arm = self._own_row(x)
-                own = self._with_intercept(rows)[self._arm(arm) * per_arm].copy()
-                self._window.append((arm, own, float(reward)))
-                while len(self._window) > self.settings.window:
-                    self._unlearn(*self._window.popleft())
-                if code == kernels.DUE:
-                    self._relearn(self._arm(arm))
-
-    def _unlearn(self, arm: Hashable, x: FloatArray, reward: float) -> None:
-        """Take a reward back; where it weighed so much that rounding would stay behind, learn the rest afresh."""
-        state, k = self._state, self._arm(arm)
-        sound = kernels.unlearn(state.arms, state.room, k, x, reward)
-        if not sound or x @ x > 1e3 * np.diag(state.gram(k)).min():
-            self._relearn(k)
-
-    def _relearn(self, k: int) -> None:
-        """Arm k from what is in the window."""
-        seen = [(x, reward) for arm, x, reward in self._window if arm == self.arms[k]]
-        X = np.array([x for x, _ in seen]).reshape(len(seen), self.settings.width)
-        self._state.relearn(k, X, np.array([reward for _, reward in seen]))
+                own = self._with_intercept(rows)[self._arm(arm) * per_arm]
+                self._window.slide(state, arm, own, float(reward))
+                if due:
+                    self._window.relearn(state, state.place[arm])
+            elif due:
+                state.check(state.place[arm])
 
     def _remembered(self, k: int) -> FloatArray:
         """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
-        if self.settings.window is None:
-            rows = self._state.entries(k)
-            return rows[rows[:, kernels.SEEN] > 0]
-        table: dict[bytes, FloatArray] = {}
-        for arm, x, reward in self._window:
-            if arm == self.arms[k]:
-                row = table.setdefault(x.tobytes(), np.concatenate([[k, 0.0, 0.0, 0.0], x]))
-                row[kernels.SEEN] += 1.0
-                row[kernels.SUM] += reward
-        return np.array(list(table.values())).reshape(len(table), kernels.FEATURES + self.settings.width)
+        if self._window is not None:
+            return self._window.remembered(self._state, k)
+        rows = self._state.entries(k)
+        return rows[rows[:, layout.SEEN] > 0]
 
     def _update_many(self, arms: Any, X: Any, rewards: Any) -> None:
         with self._lock:
@@ -434,7 +416,7 @@ class Agent:
         return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)))
 
     def _knowledge(self, k: int) -> ArmKnowledge:
-        V, pulls, ridge = self._state.gram(k), float(self._state.arms[k, kernels.PULLS]), self.settings.ridge
+        V, pulls, ridge = self._state.gram(k), float(self._state.arms[k, layout.PULLS]), self.settings.ridge
         smallest, directions = weakest(V)
         growth = (smallest - ridge) / pulls if pulls else 0.0
         main = int(np.argmax(np.abs(directions[:, 0])))
@@ -473,8 +455,8 @@ class Agent:
     def _alphas(self, n: int) -> FloatArray:
         """α_t of the next n decisions."""
         head = self._state.head
-        t = max(head[kernels.DECISIONS], head[kernels.REWARDS]) + 1.0 + np.arange(n)
-        t = np.minimum(t, head[kernels.LONGEST])
+        t = max(head[layout.DECISIONS], head[layout.REWARDS]) + 1.0 + np.arange(n)
+        t = np.minimum(t, head[layout.LONGEST])
         if self.settings.schedule is not None:
             return self.settings.schedule(t.astype(np.int64))
         return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
@@ -482,7 +464,7 @@ class Agent:
     def _set_alpha(self) -> None:
         """A schedule that only Python knows is written where kernels look for α."""
         if self.settings.schedule is not None:
-            self._state.head[kernels.BIAS], self._state.head[kernels.SCALE] = self.alpha, 0.0
+            self._state.head[layout.BIAS], self._state.head[layout.SCALE] = self.alpha, 0.0
 
 
 def _described(policy: Any) -> str:

@@ -5,6 +5,8 @@ import numpy as np
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents.state import State, Statistics
 from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_memory as memory
 
 CHUNK = 4096
 """Rows that are looked at together, so that they stay in the processor's cache."""
@@ -43,7 +45,7 @@ def learn(
         if one.pulls:
             state.add(k, one)
     remember(state, X, arms, rewards)
-    state.head[kernels.REWARDS] += len(X)
+    state.head[layout.REWARDS] += len(X)
 
 
 def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -53,7 +55,7 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     if X.ndim == 2 and d <= SMALL:
         kernels.look_many(state.head, state.arms, state.room, X, mean, width)
         return mean, width
-    theta_hat = state.arms[:, kernels.THETA :]
+    theta_hat = state.arms[:, layout.THETA :]
     together = max(TOGETHER // d**2, 1)
     for first in range(0, K, together):
         inverses = {k: state.inverse(k) for k in range(first, min(first + together, K))}
@@ -77,14 +79,14 @@ def remember(state: State, X: FloatArray, arms: IntArray, rewards: FloatArray) -
     """Note the last rows of a batch; memory holds no more."""
     if len(state.memory):
         for row in range(max(len(X) - state.settings.memory, 0), len(X)):
-            kernels.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
+            memory.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
 
 
 def merge_memory(state: State, other: State) -> None:
     """Note what another agent remembers."""
     entries = other.entries()
-    X = np.ascontiguousarray(entries[:, kernels.FEATURES :])
+    X = np.ascontiguousarray(entries[:, layout.FEATURES :])
     for row, entry in enumerate(entries):
-        k = state.place[other.names[int(entry[kernels.ARM])]]
-        pulls, total = float(entry[kernels.SEEN]), float(entry[kernels.SUM])
-        kernels.remember(state.head, state.memory, k, X, row, pulls, total)
+        k = state.place[other.names[int(entry[layout.ARM])]]
+        pulls, total = float(entry[layout.SEEN]), float(entry[layout.SUM])
+        memory.remember(state.head, state.memory, k, X, row, pulls, total)

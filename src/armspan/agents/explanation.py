@@ -8,6 +8,7 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.agents.state import State
 from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanat
     kernels.look(state.head, state.arms, state.room, x.reshape(1, -1), np.int64(0), mean, width)
     V_inv, V, ridge = state.inverse(k), state.gram(k), state.settings.ridge
     u = V_inv @ x
-    X, pulls, sums = rows[:, kernels.FEATURES :], rows[:, kernels.SEEN], rows[:, kernels.SUM]
+    X, pulls, sums = rows[:, layout.FEATURES :], rows[:, layout.SEEN], rows[:, layout.SUM]
     beta = pulls * (X @ u)
     mean_part, variance_part = (X @ u) * sums, beta**2 / pulls
     prior = ridge * float(u @ u)

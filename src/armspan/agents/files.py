@@ -23,16 +23,16 @@ from armspan._files import whole_file
 from armspan._typing import FloatArray
 from armspan.agents.settings import Settings
 from armspan.agents.state import State
+from armspan.agents.window import Window
 from armspan.errors import BadFile, NotApplicable
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
 
 if TYPE_CHECKING:
     from armspan.agents.agent import Agent
 
 MAGIC = b"armspan agent 1\n"
 ANY_VERSION = b"armspan agent "
-COUNTERS = (kernels.DECISIONS, kernels.REWARDS, kernels.EVALUATED)
-Window = deque[tuple[Hashable, FloatArray, float]]
+COUNTERS = (layout.DECISIONS, layout.REWARDS, layout.EVALUATED)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Stored:
     arrays: dict[str, Any]
 
 
-def save(agent: "Agent", state: State, window: Window, path: str | os.PathLike[str]) -> None:
+def save(agent: "Agent", state: State, window: Window | None, path: str | os.PathLike[str]) -> None:
     """Write the agent; an older file stays until all is written."""
     settings = {field.name: getattr(agent.settings, field.name) for field in dataclasses.fields(Settings)}
     del settings["schedule"]
@@ -56,7 +56,7 @@ def save(agent: "Agent", state: State, window: Window, path: str | os.PathLike[s
     params = dataclasses.asdict(agent.policy)
     if callable(params.get("alpha")):
         raise NotApplicable("an agent whose alpha is a function cannot be saved: a file holds numbers, no code")
-    arrays = _arrays(state, window)
+    arrays = _arrays(state, [] if window is None else list(window.entries))
     header = {
         "policy": {"kind": type(agent.policy).__name__, "params": params},
         "settings": settings,
@@ -91,14 +91,14 @@ def read(path: str | os.PathLike[str]) -> Stored:
         raise BadFile(f"{path} is damaged: its parts do not fit together") from None
 
 
-def restore(agent: "Agent", stored: Stored) -> Window:
-    """Put what was learnt into a fresh agent's state; returns its window."""
+def restore(agent: "Agent", stored: Stored) -> None:
+    """Put what was learnt into a fresh agent."""
     state, arrays = agent._state, stored.arrays
     K, d, half = len(state.names), state.settings.width, (state.settings.width + 1) // 2
     _demand(arrays["arms"].shape == state.arms.shape and np.isfinite(arrays["arms"]).all())
-    modes, pulls = arrays["arms"][:, kernels.MODE], arrays["arms"][:, kernels.PULLS]
+    modes, pulls = arrays["arms"][:, layout.MODE], arrays["arms"][:, layout.PULLS]
     _demand(bool(np.isin(modes, np.arange(-1, half)).all()) and bool((pulls >= 0).all()))
-    _demand(bool((arrays["arms"][:, kernels.LAMBDA] > 0).all()))
+    _demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()))
     state.arms[:] = arrays["arms"]
     used = _used(state)
     _demand(arrays["room"].shape == (used.sum(),) and arrays["room"].dtype == state.room.dtype)
@@ -113,12 +113,15 @@ def restore(agent: "Agent", stored: Stored) -> Window:
     x, who, y = arrays["window_x"], arrays["window_arms"], arrays["window_rewards"]
     _demand(x.shape == (len(who), d) and y.shape == who.shape and bool(np.isfinite(x).all() and np.isfinite(y).all()))
     _demand(bool(((who >= 0) & (who < K)).all()) and len(who) <= (state.settings.window or 0))
-    return deque((state.names[k], row.copy(), float(value)) for k, row, value in zip(who, x, y, strict=True))
+    agent._forgotten = agent.rewards // max(agent.settings.decay[0], 1)
+    if agent._window is not None:
+        entries = zip(who, x, y, strict=True)
+        agent._window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
 
 
-def _arrays(state: State, window: Window) -> dict[str, Any]:
+def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> dict[str, Any]:
     used, d = _used(state), state.settings.width
-    slots = np.flatnonzero(state.memory[:, kernels.ARM] != kernels.EMPTY)
+    slots = np.flatnonzero(state.memory[:, layout.ARM] != layout.EMPTY)
     return {
         "counters": state.head[list(COUNTERS)],
         "arms": state.arms,
@@ -133,7 +136,7 @@ def _arrays(state: State, window: Window) -> dict[str, Any]:
 
 def _used(state: State) -> Any:
     """How much of its room each arm uses."""
-    d, modes = state.settings.width, state.arms[:, kernels.MODE].astype(np.int64)
+    d, modes = state.settings.width, state.arms[:, layout.MODE].astype(np.int64)
     return np.where(modes < 0, state.room.shape[1], d + 2 * np.maximum(modes, 0) * d)
 
 
@@ -142,11 +145,11 @@ def _restore_memory(state: State, slots: Any, entries: Any) -> None:
     _demand(np.unique(slots).size == len(slots) and 2 * len(slots) <= len(state.memory))
     _demand(not len(slots) or (slots.min() >= 0 and slots.max() < len(state.memory)))
     _demand(bool(np.isfinite(entries).all()))
-    _demand(bool(np.isin(entries[:, kernels.ARM], np.arange(len(state.names))).all()))
+    _demand(bool(np.isin(entries[:, layout.ARM], np.arange(len(state.names))).all()))
     state.memory[:] = 0.0
-    state.memory[:, kernels.ARM] = kernels.EMPTY
+    state.memory[:, layout.ARM] = layout.EMPTY
     state.memory[slots] = entries
-    state.head[kernels.REMEMBERED] = len(slots)
+    state.head[layout.REMEMBERED] = len(slots)
 
 
 def _parsed(content: memoryview) -> Stored:

@@ -8,7 +8,8 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.agents.settings import Settings
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_memory as memory
 
 SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
@@ -35,12 +36,12 @@ class State:
     def __init__(self, settings: Settings, names: Sequence[Hashable]) -> None:
         self.settings = settings
         self._make_room(names)
-        self.memory[:, kernels.ARM] = kernels.EMPTY
-        self.head[kernels.RIDGE], self.head[kernels.BIAS] = settings.ridge, settings.bias
-        self.head[kernels.SCALE], self.head[kernels.LONGEST] = settings.scale, settings.longest
-        self.head[kernels.SEED_HIGH], self.head[kernels.SEED_LOW] = divmod(settings.seed, 2**32)
-        self.head[kernels.INTERCEPT] = settings.intercept
-        self.head[kernels.FIRST_OF_TIES] = settings.ties == "first"
+        self.memory[:, layout.ARM] = layout.EMPTY
+        self.head[layout.RIDGE], self.head[layout.BIAS] = settings.ridge, settings.bias
+        self.head[layout.SCALE], self.head[layout.LONGEST] = settings.scale, settings.longest
+        self.head[layout.SEED_HIGH], self.head[layout.SEED_LOW] = divmod(settings.seed, 2**32)
+        self.head[layout.INTERCEPT] = settings.intercept
+        self.head[layout.FIRST_OF_TIES] = settings.ties == "first"
         for k in range(len(self.names)):
             self.clear(k)
 
@@ -51,15 +52,15 @@ class State:
         self.names = tuple(names)
         self.place = {name: k for k, name in enumerate(self.names)}
         slots = 2 << max(most - 1, 0).bit_length() if most else 0
-        sizes = [kernels.HEAD + d, K * (kernels.THETA + d), slots * (kernels.FEATURES + d), K * (d + d * (d + 1))]
+        sizes = [layout.HEAD + d, K * (layout.THETA + d), slots * (layout.FEATURES + d), K * (d + d * (d + 1))]
         single = self.settings.dtype == "float32"
         self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
         head, arms, memory, *room = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
-        self.head, self.arms = head, arms.reshape(K, kernels.THETA + d)
-        self.memory = memory.reshape(slots, kernels.FEATURES + d)
+        self.head, self.arms = head, arms.reshape(K, layout.THETA + d)
+        self.memory = memory.reshape(slots, layout.FEATURES + d)
         wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else room[0].reshape(K, -1)
         self.room = wide
-        self.head[kernels.WIDTH], self.head[kernels.SLOTS], self.head[kernels.LARGEST] = d, slots, self.settings.largest
+        self.head[layout.WIDTH], self.head[layout.SLOTS], self.head[layout.LARGEST] = d, slots, self.settings.largest
         self.sizes_changed()
 
     @property
@@ -70,21 +71,21 @@ class State:
     def sizes_changed(self) -> None:
         """Note in the head how many arms there are."""
         K, d = len(self.names), self.settings.width
-        self.head[kernels.N_ARMS] = K
-        self.head[kernels.PRUNE] = PRUNE_FROM[0] <= K and d >= PRUNE_FROM[1] and not self.settings.forgets
+        self.head[layout.N_ARMS] = K
+        self.head[layout.PRUNE] = PRUNE_FROM[0] <= K and d >= PRUNE_FROM[1] and not self.settings.forgets
 
     def clear(self, k: int) -> None:
         """Arm k knows nothing."""
         d, ridge = self.settings.width, self.settings.ridge
         self.arms[k] = 0.0
-        self.arms[k, kernels.LAMBDA] = ridge
+        self.arms[k, layout.LAMBDA] = ridge
         if d < SMALLEST_PAIRED or self.settings.forgets or self.settings.dtype != "float64":
             self.room[k] = 0.0
             self._write(k, ridge * np.eye(d), np.eye(d) / ridge)
 
     def gram(self, k: int) -> FloatArray:
         """V (d, d) of arm k."""
-        d, mode = self.settings.width, int(self.arms[k, kernels.MODE])
+        d, mode = self.settings.width, int(self.arms[k, layout.MODE])
         if mode >= 0:
             X = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 0]
             return self.settings.ridge * np.eye(d) + X.T @ X
@@ -92,7 +93,7 @@ class State:
 
     def inverse(self, k: int) -> FloatArray:
         """V⁻¹ (d, d) of arm k."""
-        d, mode = self.settings.width, int(self.arms[k, kernels.MODE])
+        d, mode = self.settings.width, int(self.arms[k, layout.MODE])
         if mode >= 0:
             W = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 1]
             return (np.eye(d) - W.T @ W) / self.settings.ridge
@@ -102,20 +103,20 @@ class State:
         """What arm k has seen."""
         d = self.settings.width
         gram = self.gram(k) - self.settings.ridge * np.eye(d)
-        return Statistics(gram, self.room[k, :d].astype(np.float64), float(self.arms[k, kernels.PULLS]))
+        return Statistics(gram, self.room[k, :d].astype(np.float64), float(self.arms[k, layout.PULLS]))
 
     def add(self, k: int, seen: Statistics) -> None:
         """Arm k learns what was seen elsewhere."""
         d = self.settings.width
         V = self.gram(k) + seen.gram
         self.room[k, :d] += seen.moment
-        self.arms[k, kernels.PULLS] += seen.pulls
+        self.arms[k, layout.PULLS] += seen.pulls
         self.rebuild(k, V)
 
     def relearn(self, k: int, X: FloatArray, rewards: FloatArray) -> None:
         """Arm k has seen rows X (n, d) and nothing else."""
         self.room[k, : self.settings.width] = rewards @ X
-        self.arms[k, kernels.PULLS] = len(X)
+        self.arms[k, layout.PULLS] = len(X)
         self.rebuild(k, self.settings.ridge * np.eye(self.settings.width) + X.T @ X)
 
     def check(self, k: int) -> None:
@@ -127,10 +128,10 @@ class State:
         V = self.gram(k)
         scale = np.sqrt(np.diag(V))
         C = V / np.outer(scale, scale)
-        if self.arms[k, kernels.MODE] < 0:
+        if self.arms[k, layout.MODE] < 0:
             inverse = self.inverse(k) * np.outer(scale, scale)
             drift = float(np.abs(C @ inverse - np.eye(len(V))).max())
-            explained = float(self.arms[k, kernels.PULLS]) * np.finfo(self.room.dtype).eps * np.abs(inverse).max()
+            explained = float(self.arms[k, layout.PULLS]) * np.finfo(self.room.dtype).eps * np.abs(inverse).max()
             if drift <= max(explained, 1e-12):
                 self._bound(k, scale, float(np.linalg.eigvalsh(C)[0]))
                 return
@@ -146,20 +147,20 @@ class State:
         values = np.maximum(values, max(self.settings.ridge / scale.max() ** 2, d * np.finfo(np.float64).eps))
         V_inv = (vectors / values) @ vectors.T / np.outer(scale, scale)
         self._write(k, V, V_inv)
-        self.arms[k, kernels.THETA :] = V_inv @ self.room[k, :d]
+        self.arms[k, layout.THETA :] = V_inv @ self.room[k, :d]
         self._bound(k, scale, float(values[0]))
 
     def _bound(self, k: int, scale: FloatArray, smallest: float) -> None:
         """Note what λ_min(V) is at least, from the smallest eigenvalue at one scale."""
         if not self.settings.forgets:
             least = smallest * float(scale.min()) ** 2 * (1 - 1e-9)
-            self.arms[k, kernels.LAMBDA] = max(self.arms[k, kernels.LAMBDA], least)
+            self.arms[k, layout.LAMBDA] = max(self.arms[k, layout.LAMBDA], least)
 
     def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
         d = len(V)
         lower, half = np.tril_indices(d), d * (d + 1) // 2
         self.room[k, d : d + half], self.room[k, d + half :] = V_inv[lower], V[lower]
-        self.arms[k, kernels.MODE] = kernels.FULL
+        self.arms[k, layout.MODE] = layout.FULL
 
     def forget(self, factor: float) -> None:
         """All that was seen counts factor times as much."""
@@ -167,28 +168,28 @@ class State:
         for k in range(len(self.names)):
             ridge = self.settings.ridge * np.eye(d)
             self.room[k, :d] *= factor
-            self.arms[k, kernels.PULLS] *= factor
+            self.arms[k, layout.PULLS] *= factor
             self.rebuild(k, ridge + factor * (self.gram(k) - ridge))
-        self.memory[:, kernels.SEEN] *= factor
-        self.memory[:, kernels.SUM] *= factor
+        self.memory[:, layout.SEEN] *= factor
+        self.memory[:, layout.SUM] *= factor
 
     def entries(self, k: int | None = None) -> FloatArray:
         """What is remembered (m, 4 + d), of arm k or of all; in the order in which it was last pulled."""
-        rows = self.memory[self.memory[:, kernels.ARM] != kernels.EMPTY]
+        rows = self.memory[self.memory[:, layout.ARM] != layout.EMPTY]
         if k is not None:
-            rows = rows[rows[:, kernels.ARM] == k]
-        return rows[np.argsort(rows[:, kernels.STAMP], kind="stable")]
+            rows = rows[rows[:, layout.ARM] == k]
+        return rows[np.argsort(rows[:, layout.STAMP], kind="stable")]
 
     def remember_only(self, entries: FloatArray) -> None:
         """Make entries (m, 4 + d) all that is remembered."""
-        kernels.refill(self.head, self.memory, np.ascontiguousarray(entries), len(entries))
+        memory.refill(self.head, self.memory, np.ascontiguousarray(entries), len(entries))
 
     def with_names(self, names: Sequence[Hashable], rows: IntArray) -> "State":
         """A state for these arms; rows (K,) tells which row of this one each continues, -1 for none."""
         new = State.__new__(State)
         new.settings = self.settings
         new._make_room(names)
-        new.head[: kernels.HEAD] = self.head[: kernels.HEAD]
+        new.head[: layout.HEAD] = self.head[: layout.HEAD]
         new.sizes_changed()
         for k, row in enumerate(rows):
             if row >= 0:
@@ -196,8 +197,8 @@ class State:
             else:
                 new.clear(k)
         entries, moved = self.entries(), {row: k for k, row in enumerate(rows) if row >= 0}
-        entries = entries[[arm in moved for arm in entries[:, kernels.ARM]]]
-        entries[:, kernels.ARM] = [moved[arm] for arm in entries[:, kernels.ARM]]
+        entries = entries[[arm in moved for arm in entries[:, layout.ARM]]]
+        entries[:, layout.ARM] = [moved[arm] for arm in entries[:, layout.ARM]]
         if len(self.memory):
             new.remember_only(entries)
         return new

@@ -1,15 +1,6 @@
 """An agent's step: choose an arm for one context, learn one reward; each a single indivisible call.
 
-What an agent knows is one array, because each array costs a call as much as the arithmetic of a small problem. It holds
-
-head : (24,) counters and constants, by the names below; and scratch (d,) after it.
-arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
-memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
-room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
-precision it is an array of its own.
-
-While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m pairs of rows (x, w) instead, with
-V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
+`agent_layout` says what is where in the array that they work on.
 """
 
 import math
@@ -17,19 +8,37 @@ import math
 import numpy as np
 
 from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels.agent_layout import (
+    BIAS,
+    CLOSED,
+    DECISIONS,
+    EVALUATED,
+    FEATURES,
+    FIRST_OF_TIES,
+    HEAD,
+    INTERCEPT,
+    LAMBDA,
+    LARGEST,
+    LONGEST,
+    MODE,
+    N_ARMS,
+    PRUNE,
+    PULLS,
+    REWARDS,
+    RIDGE,
+    SCALE,
+    SEED_HIGH,
+    SEED_LOW,
+    SLOTS,
+    THETA,
+    borders,
+)
+from armspan.kernels.agent_memory import remember
 from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
 from armspan.kernels.philox import HALF, TIES, unit, words
 
 CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
-DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
-PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
-WIDTH, SLOTS, LARGEST = 15, 16, 17
-HEAD = 24
-LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
-FULL = -1.0
-ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
-EMPTY = -1.0
 
 BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
 """What a call returns instead of an arm or a due date when it did nothing."""
@@ -262,14 +271,6 @@ def best_arm(head, arms, room, x, per_arm):
     return arm
 
 
-@inlined
-def borders(S):
-    """K, d, and where an agent's memory and room begin; the head is at the start, then scratch (d,), then the arms."""
-    K, d = int(S[N_ARMS]), int(S[WIDTH])
-    begin = HEAD + d + K * (THETA + d)
-    return K, d, begin, begin + int(S[SLOTS]) * (FEATURES + d)
-
-
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
 def choose(S, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes S.
@@ -335,96 +336,6 @@ def pick(head, index, eligible, epsilon, chosen):
     propensity = np.empty(index.shape[1])
     for row in range(index.shape[0]):
         chosen[row] = pick_one(head, index[row], eligible, epsilon, propensity)
-
-
-@inlined
-def slot_of(memory, k, x, row):
-    """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
-    slots = memory.shape[0]
-    mixed = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
-    for i in range(x.shape[1]):
-        bits = np.float64(x[row, i] + 0.0).view(np.uint64)  # -0.0 is 0.0
-        mixed = (mixed ^ bits) * np.uint64(0xD6E8FEB86659FD93)
-        mixed ^= mixed >> np.uint64(32)
-    slot = np.int64(mixed & np.uint64(slots - 1))
-    while memory[slot, ARM] != EMPTY:
-        if memory[slot, ARM] == k:
-            same = True
-            for i in range(x.shape[1]):
-                if memory[slot, FEATURES + i] != x[row, i]:
-                    same = False
-                    break
-            if same:
-                break
-        slot = slot + 1 if slot + 1 < slots else 0
-    return slot
-
-
-@atomic_kernel()
-def refill(head, memory, entries, count):
-    """Make the first entries (m, 4 + d), which differ, all that the table holds. Changes head and memory."""
-    d = memory.shape[1] - FEATURES
-    for slot in range(memory.shape[0]):
-        memory[slot, ARM], memory[slot, SEEN], memory[slot, SUM] = EMPTY, 0.0, 0.0
-    x = np.empty((1, d))
-    for e in range(count):
-        for i in range(d):
-            x[0, i] = entries[e, FEATURES + i]
-        slot = slot_of(memory, int(entries[e, ARM]), x, 0)
-        for i in range(FEATURES + d):
-            memory[slot, i] = entries[e, i]
-    head[REMEMBERED] = count
-
-
-@inlined
-def rank_of(head, memory, slot):
-    """Pulls, and between equal pulls the time of the last."""
-    return memory[slot, SEEN] + memory[slot, STAMP] / (head[REWARDS] + 1.0)
-
-
-@atomic_kernel()
-def thin(head, memory, keep):
-    """Keep about so many contexts: those that were pulled most, and of equals the last. Changes head and memory."""
-    low, high = 0.0, 0.0
-    for slot in range(memory.shape[0]):
-        high = max(high, memory[slot, SEEN] + 1.0)
-    for _ in range(24):  # halve the interval in which the rank lies that so many reach
-        middle, reached = (low + high) / 2.0, 0
-        for slot in range(memory.shape[0]):
-            reached += memory[slot, ARM] != EMPTY and rank_of(head, memory, slot) >= middle
-        if reached > keep:
-            low = middle
-        else:
-            high = middle
-            if reached == keep:
-                break
-    kept, e = np.empty((keep, memory.shape[1])), 0
-    for slot in range(memory.shape[0]):
-        if memory[slot, ARM] != EMPTY and e < keep and rank_of(head, memory, slot) >= high:
-            for i in range(memory.shape[1]):
-                kept[e, i] = memory[slot, i]
-            e += 1
-    refill(head, memory, kept, e)
-
-
-@atomic_kernel()
-def remember(head, memory, k, x, row, pulls, total):
-    """Note pulls of arm k in a context, a row of x, with the sum of their rewards. Changes head and memory.
-
-    Where the table is half full, half of it is let go first: it stays in V and b.
-    """
-    slot = slot_of(memory, k, x, row)
-    if memory[slot, ARM] == EMPTY:
-        if 2 * head[REMEMBERED] >= memory.shape[0]:
-            thin(head, memory, memory.shape[0] // 4)
-            slot = slot_of(memory, k, x, row)
-        head[REMEMBERED] += 1.0
-        memory[slot, ARM] = k
-        for i in range(x.shape[1]):
-            memory[slot, FEATURES + i] = x[row, i] + 0.0
-    memory[slot, SEEN] += pulls
-    memory[slot, SUM] += total
-    memory[slot, STAMP] = head[REWARDS]
 
 
 @atomic_kernel()

@@ -30,8 +30,7 @@ def load_agent(path: str | os.PathLike[str]) -> Agent:
             schedule = policy.schedule(Setting(settings.width))
             settings = Settings(**stored.settings, schedule=schedule)
         agent = Agent(settings, stored.arms, policy=policy, feature_names=stored.feature_names)
-        agent._window = agent_files.restore(agent, stored)
-        agent._forgotten = agent.rewards // max(settings.decay[0], 1)
+        agent_files.restore(agent, stored)
     except (ArmspanError, KeyError, TypeError, ValueError, MemoryError):
         raise BadFile(f"{path} is damaged: its parts do not fit together") from None
     return agent

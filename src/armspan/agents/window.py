@@ -1,0 +1,49 @@
+"""The last rewards of an agent with a sliding window: what it still knows, and nothing else."""
+
+from collections import deque
+from collections.abc import Hashable
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.agents.state import State
+from armspan.kernels import agent as kernels
+from armspan.kernels import agent_layout as layout
+
+
+class Window:
+    """At most `size` entries (arm, x with its intercept, reward), the oldest first."""
+
+    def __init__(self, size: int, d: int) -> None:
+        self.size, self.d = size, d
+        self.entries: deque[tuple[Hashable, FloatArray, float]] = deque()
+
+    def slide(self, state: State, arm: Hashable, x: FloatArray, reward: float) -> None:
+        """Note a reward that was learnt, and take back what is now too old. Changes state."""
+        self.entries.append((arm, x.copy(), reward))
+        while len(self.entries) > self.size:
+            old, x_old, reward_old = self.entries.popleft()
+            k = state.place[old]
+            sound = kernels.unlearn(state.arms, state.room, k, x_old, reward_old)
+            if not sound or x_old @ x_old > 1e3 * np.diag(state.gram(k)).min():
+                self.relearn(state, k)  # it weighed so much that its rounding would stay behind
+
+    def relearn(self, state: State, k: int) -> None:
+        """Arm k afresh from what is in the window. Changes state."""
+        mine = [(x, reward) for arm, x, reward in self.entries if arm == state.names[k]]
+        X = np.array([x for x, _ in mine]).reshape(len(mine), self.d)
+        state.relearn(k, X, np.array([reward for _, reward in mine]))
+
+    def drop(self, arm: Hashable) -> None:
+        """Forget an arm."""
+        self.entries = deque(entry for entry in self.entries if entry[0] != arm)
+
+    def remembered(self, state: State, k: int) -> FloatArray:
+        """Arm k's contexts as rows (m, 4 + d) like those of memory."""
+        table: dict[bytes, FloatArray] = {}
+        for arm, x, reward in self.entries:
+            if arm == state.names[k]:
+                row = table.setdefault(x.tobytes(), np.concatenate([[k, 0.0, 0.0, 0.0], x]))
+                row[layout.SEEN] += 1.0
+                row[layout.SUM] += reward
+        return np.array(list(table.values())).reshape(len(table), layout.FEATURES + self.d)

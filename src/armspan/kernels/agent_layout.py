@@ -1,0 +1,32 @@
+"""Where everything is in an agent's one array.
+
+It is one because each array costs a call as much as the arithmetic of a small problem. It holds
+
+head : (24,) counters and constants, by the names below; and scratch (d,) after it.
+arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
+memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
+room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
+precision it is an array of its own.
+
+While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m pairs of rows (x, w) instead, with
+V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
+"""
+
+from armspan.kernels._compile import inlined
+
+DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
+PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
+WIDTH, SLOTS, LARGEST = 15, 16, 17
+HEAD = 24
+LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
+FULL = -1.0
+ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
+EMPTY = -1.0
+
+
+@inlined
+def borders(S):
+    """K, d, and where an agent's memory and room begin; the head is at the start, then scratch (d,), then the arms."""
+    K, d = int(S[N_ARMS]), int(S[WIDTH])
+    begin = HEAD + d + K * (THETA + d)
+    return K, d, begin, begin + int(S[SLOTS]) * (FEATURES + d)

@@ -1,0 +1,96 @@
+"""An agent's memory of contexts: an open hash table of (arm, x) with pulls and rewards, which thins itself."""
+
+import numpy as np
+
+from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels.agent_layout import ARM, EMPTY, FEATURES, REMEMBERED, REWARDS, SEEN, STAMP, SUM
+
+
+@inlined
+def slot_of(memory, k, x, row):
+    """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
+    slots = memory.shape[0]
+    mixed = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
+    for i in range(x.shape[1]):
+        bits = np.float64(x[row, i] + 0.0).view(np.uint64)  # -0.0 is 0.0
+        mixed = (mixed ^ bits) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(32)
+    slot = np.int64(mixed & np.uint64(slots - 1))
+    while memory[slot, ARM] != EMPTY:
+        if memory[slot, ARM] == k:
+            same = True
+            for i in range(x.shape[1]):
+                if memory[slot, FEATURES + i] != x[row, i]:
+                    same = False
+                    break
+            if same:
+                break
+        slot = slot + 1 if slot + 1 < slots else 0
+    return slot
+
+
+@atomic_kernel()
+def refill(head, memory, entries, count):
+    """Make the first entries (m, 4 + d), which differ, all that the table holds. Changes head and memory."""
+    d = memory.shape[1] - FEATURES
+    for slot in range(memory.shape[0]):
+        memory[slot, ARM], memory[slot, SEEN], memory[slot, SUM] = EMPTY, 0.0, 0.0
+    x = np.empty((1, d))
+    for e in range(count):
+        for i in range(d):
+            x[0, i] = entries[e, FEATURES + i]
+        slot = slot_of(memory, int(entries[e, ARM]), x, 0)
+        for i in range(FEATURES + d):
+            memory[slot, i] = entries[e, i]
+    head[REMEMBERED] = count
+
+
+@inlined
+def rank_of(head, memory, slot):
+    """Pulls, and between equal pulls the time of the last."""
+    return memory[slot, SEEN] + memory[slot, STAMP] / (head[REWARDS] + 1.0)
+
+
+@atomic_kernel()
+def thin(head, memory, keep):
+    """Keep about so many contexts: those that were pulled most, and of equals the last. Changes head and memory."""
+    low, high = 0.0, 0.0
+    for slot in range(memory.shape[0]):
+        high = max(high, memory[slot, SEEN] + 1.0)
+    for _ in range(24):  # halve the interval in which the rank lies that so many reach
+        middle, reached = (low + high) / 2.0, 0
+        for slot in range(memory.shape[0]):
+            reached += memory[slot, ARM] != EMPTY and rank_of(head, memory, slot) >= middle
+        if reached > keep:
+            low = middle
+        else:
+            high = middle
+            if reached == keep:
+                break
+    kept, e = np.empty((keep, memory.shape[1])), 0
+    for slot in range(memory.shape[0]):
+        if memory[slot, ARM] != EMPTY and e < keep and rank_of(head, memory, slot) >= high:
+            for i in range(memory.shape[1]):
+                kept[e, i] = memory[slot, i]
+            e += 1
+    refill(head, memory, kept, e)
+
+
+@atomic_kernel()
+def remember(head, memory, k, x, row, pulls, total):
+    """Note pulls of arm k in a context, a row of x, with the sum of their rewards. Changes head and memory.
+
+    Where the table is half full, half of it is let go first: it stays in V and b.
+    """
+    slot = slot_of(memory, k, x, row)
+    if memory[slot, ARM] == EMPTY:
+        if 2 * head[REMEMBERED] >= memory.shape[0]:
+            thin(head, memory, memory.shape[0] // 4)
+            slot = slot_of(memory, k, x, row)
+        head[REMEMBERED] += 1.0
+        memory[slot, ARM] = k
+        for i in range(x.shape[1]):
+            memory[slot, FEATURES + i] = x[row, i] + 0.0
+    memory[slot, SEEN] += pulls
+    memory[slot, SUM] += total
+    memory[slot, STAMP] = head[REWARDS]
