@@ -1,7 +1,7 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -51,8 +51,12 @@ class Agent:
         self._window = None if settings.window is None else Window(settings.window, settings.width)
         self._forgotten = 0
         self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
-        self._simple, self._double = not settings.forgets, settings.dtype == "float64"
-        self._use(State(settings, _distinct(arms)))
+        self._double = settings.dtype == "float64"
+        self._quick = self._double and not settings.forgets  # forgetting is more than one step, and wants the lock
+        try:
+            self._use(State(settings, _distinct(arms)))
+        except (MemoryError, OverflowError):
+            raise InvalidParameter("arms and n_features must fit into memory, and do not") from None
 
     def _use(self, state: State) -> None:
         """Go on with this state; whoever still works with the one before finds it closed."""
@@ -143,7 +147,7 @@ class Agent:
 
     def scores_many(self, X: Any) -> Scores:
         """Mean, width and index (n, K) of every arm for many contexts."""
-        with self._lock:
+        with self._closed():
             rows = self._inputs.batch(X, len(self.arms))
             mean, width = batch.look(self._state, self._with_intercept(rows))
             if not (np.isfinite(mean).all() and np.isfinite(width).all()):
@@ -159,13 +163,13 @@ class Agent:
         or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
         """
         code = BAD_SHAPE
-        if self._double and x.__class__ is ndarray and x.dtype is FLOAT64:
+        if self._quick and x.__class__ is ndarray and x.dtype is FLOAT64:
             _, place, whole = self._core
             try:
                 code = learn_one(whole, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
                 code = kernels.BAD_SHAPE
-            if code == 0 and self._simple:  # nearly always
+            if code == 0:  # nearly always
                 return
         self._update_slowly(code, arm, x, reward)
 
@@ -184,6 +188,10 @@ class Agent:
         prior : what is known of it: statistics of another agent's arm, or a log (X, rewards). like : an arm of this
         agent to begin as. weight : how much of either counts.
         """
+        if self._window is not None and (prior is not None or like is not None):
+            raise NotApplicable(
+                "an agent with a window has no warm start: it knows what is in its window, nothing else"
+            )
         if prior is not None and like is not None:
             raise InvalidParameter("add_arm must be given prior or like, not both")
         if not 0 < _validate.real("weight", weight, above=0) <= 1:
@@ -216,6 +224,8 @@ class Agent:
 
     def merge(self, other: "Agent") -> None:
         """Learn all that another agent has learnt, as if this one had seen it, to rounding; new arms are added."""
+        if not isinstance(other, Agent):
+            raise InvalidParameter(f"other must be an agent, got {other!r:.60}")
         if other is self:
             raise InvalidParameter("other must be another agent, got the same")
         mine, theirs = self.settings, other.settings
@@ -280,6 +290,8 @@ class Agent:
         from armspan.agents.files import save
 
         with self._closed():
+            for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
+                self._state.check(int(k))  # another thread has filled its room and waits for us
             save(self, self._state, self._window, path)
 
     # Inside
@@ -299,10 +311,10 @@ class Agent:
 
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
-        if code in (0, kernels.DUE):
+        if code == kernels.DUE:
             self._learnt(arm, x, reward, code)
             return
-        if np.ndim(reward) != 0:
+        if hasattr(reward, "__len__") and not isinstance(reward, str):
             self._update_many(arm, x, reward)
             return
         with self._lock:
@@ -439,6 +451,8 @@ class Agent:
 
     def _eligible(self, only: Sequence[Hashable] | None) -> Any:
         eligible = np.full(len(self.arms), only is None, dtype=np.bool_)
+        if only is not None and (isinstance(only, str) or not isinstance(only, Iterable)):
+            raise InvalidParameter(f"only must be a sequence of arms, got {only!r:.60}")
         for name in () if only is None else only:
             eligible[self._arm(name)] = True
         if not eligible.any():

@@ -77,8 +77,7 @@ def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanat
     """The explanation for arm k and its x (d,), with the intercept, by rows (m, 4 + d) of memory."""
     mean, width = np.empty(len(state.names)), np.empty(len(state.names))
     kernels.look(state.head, state.arms, state.room, x.reshape(1, -1), np.int64(0), mean, width)
-    V_inv, V, ridge = state.inverse(k), state.gram(k), state.settings.ridge
-    u = V_inv @ x
+    u, ridge = state.inverse(k) @ x, state.settings.ridge
     X, pulls, sums = rows[:, layout.FEATURES :], rows[:, layout.SEEN], rows[:, layout.SUM]
     beta = pulls * (X @ u)
     mean_part, variance_part = (X @ u) * sums, beta**2 / pulls
@@ -95,7 +94,6 @@ def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanat
         )
         for i in order
     )
-    others = V - ridge * np.eye(len(V)) - (X * pulls[:, None]).T @ X
     return Explanation(
         arm=state.names[k],
         mean=float(mean[k]),
@@ -103,7 +101,7 @@ def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanat
         evidence=evidence,
         prior_variance=prior,
         other_mean=_rounded(float(mean[k] - mean_part.sum()), float(np.abs(mean_part).sum())),
-        other_variance=_rounded(float(u @ others @ u), float(width[k] ** 2)),
+        other_variance=_rounded(float(width[k] ** 2 - variance_part.sum() - prior), float(width[k] ** 2)),
     )
 
 

@@ -64,7 +64,7 @@ def save(agent: "Agent", state: State, window: Window | None, path: str | os.Pat
         "feature_names": None if agent.feature_names is None else [_encoded(name) for name in agent.feature_names],
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
-    text = json.dumps(header, allow_nan=False).encode()
+    text = json.dumps(header, allow_nan=False, default=float).encode()
     digest = hashlib.sha256()
     with whole_file(path) as file:
         for part in (MAGIC, len(text).to_bytes(8, "little"), text, *(_bytes(array) for array in arrays.values())):
@@ -79,6 +79,8 @@ def read(path: str | os.PathLike[str]) -> Stored:
         content = memoryview(Path(path).read_bytes())
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
+    except (TypeError, ValueError):
+        raise BadFile(f"cannot read {path!r:.60}: it is not a path") from None
     if bytes(content[: len(MAGIC)]) != MAGIC:
         if bytes(content[: len(ANY_VERSION)]) == ANY_VERSION:
             raise BadFile(f"{path} was written by another version of armspan, in a format that this one does not know")
@@ -99,6 +101,7 @@ def restore(agent: "Agent", stored: Stored) -> None:
     modes, pulls = arrays["arms"][:, layout.MODE], arrays["arms"][:, layout.PULLS]
     _demand(bool(np.isin(modes, np.arange(-1, half)).all()) and bool((pulls >= 0).all()))
     _demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()))
+    _demand(all(arrays[name].dtype == np.int64 for name in ("slots", "window_arms")))
     state.arms[:] = arrays["arms"]
     used = _used(state)
     _demand(arrays["room"].shape == (used.sum(),) and arrays["room"].dtype == state.room.dtype)
@@ -106,6 +109,7 @@ def restore(agent: "Agent", stored: Stored) -> None:
     state.room[:] = 0.0
     for k, (start, size) in enumerate(zip(np.cumsum(used) - used, used, strict=True)):
         state.room[k, :size] = arrays["room"][start : start + size]
+    _check_room(state)
     counters = arrays["counters"]
     _demand(counters.shape == (len(COUNTERS),) and bool((np.isfinite(counters) & (counters >= 0)).all()))
     state.head[list(COUNTERS)] = counters
@@ -117,6 +121,16 @@ def restore(agent: "Agent", stored: Stored) -> None:
     if agent._window is not None:
         entries = zip(who, x, y, strict=True)
         agent._window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
+
+
+def _check_room(state: State) -> None:
+    """V and V⁻¹ have positive diagonals, V's at least the ridge, and no bound of λ_min(V) is above them."""
+    d, ridge, full = state.settings.width, state.settings.ridge, state.arms[:, layout.MODE] < 0
+    diagonal = np.cumsum(np.arange(1, d + 1)) - 1 + d
+    least = state.room[full][:, diagonal + d * (d + 1) // 2].min(axis=1, initial=np.inf)
+    _demand(bool((least >= ridge * (1 - 1e-3)).all()) and bool((state.room[full][:, diagonal] > 0).all()))
+    _demand(bool((state.arms[full, layout.LAMBDA] <= least * (1 + 1e-6)).all()))
+    _demand(bool((state.arms[~full, layout.LAMBDA] <= ridge).all()))
 
 
 def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> dict[str, Any]:
@@ -144,7 +158,7 @@ def _restore_memory(state: State, slots: Any, entries: Any) -> None:
     _demand(slots.ndim == 1 and entries.shape == (len(slots), state.memory.shape[1]))
     _demand(np.unique(slots).size == len(slots) and 2 * len(slots) <= len(state.memory))
     _demand(not len(slots) or (slots.min() >= 0 and slots.max() < len(state.memory)))
-    _demand(bool(np.isfinite(entries).all()))
+    _demand(bool(np.isfinite(entries).all()) and bool((entries[:, layout.SEEN] >= 0).all()))
     _demand(bool(np.isin(entries[:, layout.ARM], np.arange(len(state.names))).all()))
     state.memory[:] = 0.0
     state.memory[:, layout.ARM] = layout.EMPTY
@@ -177,7 +191,7 @@ def _parsed(content: memoryview) -> Stored:
 
 def _encoded(name: Any) -> Any:
     """A name in JSON: numbers, texts, True, False and None as they are, tuples as lists."""
-    if isinstance(name, np.generic):
+    if isinstance(name, np.integer | np.floating | np.bool | np.str_):
         name = name.item()
     if isinstance(name, tuple):
         return [_encoded(part) for part in name]

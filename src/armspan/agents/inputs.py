@@ -15,6 +15,8 @@ class Inputs:
 
     def __init__(self, n_features: int, largest: float, feature_names: Sequence[Any] | None = None) -> None:
         self.n_features, self.largest = n_features, largest
+        if feature_names is not None and (isinstance(feature_names, str) or not isinstance(feature_names, Sequence)):
+            raise InvalidParameter(f"feature_names must be a sequence of names, got {feature_names!r:.60}")
         self.feature_names = None if feature_names is None else tuple(feature_names)
         self._pending: tuple[Any, ...] | None = None
         if self.feature_names is not None:
@@ -58,8 +60,11 @@ class Inputs:
 
     def _plain(self, name: str, x: Any) -> Any:
         """Frames, series and mappings as arrays in the order of the feature names."""
+        self._pending = None
         if isinstance(x, Mapping):
             self._check(name, list(x))
+            if any(np.ndim(value) for value in x.values()):
+                raise InvalidParameter(f"{name} must map every feature to a number, got {x!r:.60}")
             return np.array([x[feature] for feature in self.feature_names or x])
         if _is_frame(x):
             self._check(name, list(x.columns))
@@ -68,10 +73,13 @@ class Inputs:
         if labels is not None and hasattr(x, "to_numpy"):  # a row of a pandas frame
             self._check(name, labels())
             return x[list(self.feature_names or labels())].to_numpy()
+        try:
+            np.ndim(x)
+        except ValueError:  # lists of unequal length
+            raise InvalidParameter(f"{name} must be an array of numbers, got {x!r:.60}") from None
         return x
 
     def _check(self, name: str, given: list[Any]) -> None:
-        self._pending = None
         if self.feature_names is None:
             self._pending = tuple(given) if len(given) == self.n_features else None
             return

@@ -8,7 +8,7 @@ from armspan.theory import Schedule
 
 TIES = ("random", "first")
 DTYPES = ("float64", "float32")
-MOST_REMEMBERED = 100_000
+MOST_REMEMBERED, MOST_NUMBERS = 100_000, 10**7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +39,18 @@ class Settings:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
+        for name in ("ridge", "bias", "scale", "epsilon", "half_life"):  # NumPy's numbers as Python's
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _validate.real(name, getattr(self, name), at_least=0))
+        for name in ("n_features", "seed", "memory", "window"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _validate.whole(name, getattr(self, name), at_least=0))
         _validate.whole("n_features", self.n_features, at_least=1)
         _validate.whole("seed", self.seed, at_least=0, at_most=2**64 - 1)
         _validate.whole("memory", self.memory, at_least=0, at_most=MOST_REMEMBERED)
+        if self.memory * self.n_features > MOST_NUMBERS:
+            raise InvalidParameter(f"memory must be at most {MOST_NUMBERS // self.n_features} here, got {self.memory}")
         _validate.real("ridge", self.ridge, above=0)
-        _validate.real("bias", self.bias, at_least=0)
-        _validate.real("scale", self.scale, at_least=0)
         _validate.one_of("ties", self.ties, TIES)
         _validate.one_of("dtype", self.dtype, DTYPES)
         if _validate.real("epsilon", self.epsilon, at_least=0) > 1:
@@ -54,7 +60,7 @@ class Settings:
         if self.half_life is not None:
             _validate.real("half_life", self.half_life, above=0)
         if self.window is not None:
-            _validate.whole("window", self.window, at_least=1)
+            _validate.whole("window", self.window, at_least=1, at_most=10**9)
         if self.half_life is not None and self.window is not None:
             raise InvalidParameter("half_life and window must not both be given: an agent forgets in one way")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.agents.settings import Settings
+from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 
@@ -109,6 +110,8 @@ class State:
         """Arm k learns what was seen elsewhere."""
         d = self.settings.width
         V = self.gram(k) + seen.gram
+        if not max(np.abs(V).max(), np.abs(seen.moment).max()) < self.settings.largest**2:
+            raise InvalidParameter(f"sums of squares must be below {self.settings.largest**2:g}")
         self.room[k, :d] += seen.moment
         self.arms[k, layout.PULLS] += seen.pulls
         self.rebuild(k, V)
@@ -152,7 +155,7 @@ class State:
 
     def _bound(self, k: int, scale: FloatArray, smallest: float) -> None:
         """Note what λ_min(V) is at least, from the smallest eigenvalue at one scale."""
-        if not self.settings.forgets:
+        if not self.settings.forgets and smallest > 1e-6:  # below, rounding might make the bound wrong
             least = smallest * float(scale.min()) ** 2 * (1 - 1e-9)
             self.arms[k, layout.LAMBDA] = max(self.arms[k, layout.LAMBDA], least)
 

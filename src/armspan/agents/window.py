@@ -25,7 +25,9 @@ class Window:
             old, x_old, reward_old = self.entries.popleft()
             k = state.place[old]
             sound = kernels.unlearn(state.arms, state.room, k, x_old, reward_old)
-            if not sound or x_old @ x_old > 1e3 * np.diag(state.gram(k)).min():
+            heavy = x_old @ x_old > 1e3 * np.diag(state.gram(k)).min()
+            heavy = heavy or np.abs(reward_old * x_old).max() > 1e3 * np.abs(state.room[k, : self.d]).max()
+            if heavy or not sound:
                 self.relearn(state, k)  # it weighed so much that its rounding would stay behind
 
     def relearn(self, state: State, k: int) -> None:

@@ -263,8 +263,10 @@ def best_arm(head, arms, room, x, per_arm):
     if is_tie(best, second):
         mean, index = np.empty(K), np.empty(K)
         look(head, arms, room, x, per_arm, mean, index)
+        best = -math.inf  # again, because rounding may differ from one way of summing to another
         for k in range(K):
             index[k] = mean[k] + alpha * index[k]
+            best = max(best, index[k])
         arm = tied_arm(head, index, best)
     head[DECISIONS] += 1.0
     head[EVALUATED] += evaluated

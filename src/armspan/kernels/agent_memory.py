@@ -68,11 +68,14 @@ def thin(head, memory, keep):
             if reached == keep:
                 break
     kept, e = np.empty((keep, memory.shape[1])), 0
-    for slot in range(memory.shape[0]):
-        if memory[slot, ARM] != EMPTY and e < keep and rank_of(head, memory, slot) >= high:
-            for i in range(memory.shape[1]):
-                kept[e, i] = memory[slot, i]
-            e += 1
+    for equal in range(2):  # those above, and then of those that cannot be told apart as many as there is room for
+        for slot in range(memory.shape[0]):
+            rank = rank_of(head, memory, slot)
+            chosen = rank >= high if equal == 0 else low <= rank < high
+            if memory[slot, ARM] != EMPTY and e < keep and chosen:
+                for i in range(memory.shape[1]):
+                    kept[e, i] = memory[slot, i]
+                e += 1
     refill(head, memory, kept, e)
 
 

@@ -1,7 +1,7 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -80,12 +80,12 @@ class LinearPolicy(Policy):
         """
         from armspan.agents import Agent, Settings
 
-        if isinstance(arms, str):
-            raise InvalidParameter(f"arms must be a sequence of names, got the text {arms!r:.60}")
+        if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
+            raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
         names = list(range(_validate.whole("n_arms", n_arms, at_least=1))) if arms is None else list(arms)
         if arms is not None and n_arms is not None and n_arms != len(names):
             raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")
-        if n_features is None and feature_names is not None:
+        if n_features is None and hasattr(feature_names, "__len__") and feature_names is not None:
             n_features = len(feature_names)
         d = _validate.whole("n_features", n_features, at_least=1)
         own = self

@@ -31,6 +31,6 @@ def load_agent(path: str | os.PathLike[str]) -> Agent:
             settings = Settings(**stored.settings, schedule=schedule)
         agent = Agent(settings, stored.arms, policy=policy, feature_names=stored.feature_names)
         agent_files.restore(agent, stored)
-    except (ArmspanError, KeyError, TypeError, ValueError, MemoryError):
+    except (ArmspanError, LookupError, TypeError, ValueError, MemoryError, OverflowError):
         raise BadFile(f"{path} is damaged: its parts do not fit together") from None
     return agent
