@@ -14,10 +14,10 @@ from armspan.agents import batch
 from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
+from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.settings import Settings
 from armspan.agents.state import State, Statistics
 from armspan.agents.window import Window
-from armspan.diversity.moments import weakest
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
@@ -105,7 +105,7 @@ class Agent:
             try:
                 k = choose_one(whole, x)
             except TypeError:  # it is not contiguous
-                k = kernels.BAD_SHAPE
+                k = BAD_SHAPE
             if k >= 0:
                 return names[k]
         return self.decide(x, only=only).arm
@@ -168,7 +168,7 @@ class Agent:
             try:
                 code = learn_one(whole, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
-                code = kernels.BAD_SHAPE
+                code = BAD_SHAPE
             if code == 0:  # nearly always
                 return
         self._update_slowly(code, arm, x, reward)
@@ -272,7 +272,8 @@ class Agent:
     def diversity(self) -> tuple[ArmKnowledge, ...]:
         """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen."""
         with self._closed():
-            return tuple(self._knowledge(k) for k in range(len(self.arms)))
+            names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]
+            return tuple(arm_knowledge(self._state, k, names) for k in range(len(self.arms)))
 
     def get_params(self) -> dict[str, Any]:
         """What the agent was made with."""
@@ -319,7 +320,8 @@ class Agent:
             return
         with self._lock:
             reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
-            k, (rows, per_arm), y = self._arm(arm), self._own_row(x), _validate.real("reward", reward)
+            k, y = self._arm(arm), _validate.real("reward", reward)
+            rows, per_arm = self._inputs.context(x, len(self.arms))
             own = np.ascontiguousarray(rows[k * per_arm])
             code = self._learn_held(k, own, y)
             if code == kernels.BUSY:
@@ -343,9 +345,6 @@ class Agent:
         with self._closed():
             batch.learn(self._state, x[None], np.array([k]), np.array([y]))
 
-    def _own_row(self, x: Any) -> tuple[FloatArray, int]:
-        return self._inputs.context(x, len(self.arms))
-
     def _learnt(self, arm: Hashable, x: Any, reward: float, code: int) -> None:
         """After a reward: V⁻¹ afresh where that is due, and forgetting."""
         with self._closed():
@@ -356,7 +355,7 @@ class Agent:
                 state.forget(factor)
             due = code == kernels.DUE and arm in state.place
             if self._window is not None:
-                rows, per_arm = self._own_row(x)
+                rows, per_arm = self._inputs.context(x, len(self.arms))
                 own = self._with_intercept(rows)[self._arm(arm) * per_arm]
                 self._window.slide(state, arm, own, float(reward))
                 if due:
@@ -386,7 +385,7 @@ class Agent:
                     raise InvalidParameter(_first_bad("X", rows))
                 plain = rows[:, : self.settings.n_features]
                 for k, x, reward in zip(chosen, plain, y, strict=True):
-                    self._update_slowly(kernels.BAD_SHAPE, self.arms[k], x, float(reward))
+                    self._update_slowly(BAD_SHAPE, self.arms[k], x, float(reward))
                 return
             seen, largest = batch.sums(rows, chosen, y, len(self.arms)), self.settings.largest**2
             if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
@@ -426,23 +425,6 @@ class Agent:
         if not np.isfinite(rows).all():
             raise InvalidParameter(_first_bad("prior X", rows))
         return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)))
-
-    def _knowledge(self, k: int) -> ArmKnowledge:
-        V, pulls, ridge = self._state.gram(k), float(self._state.arms[k, layout.PULLS]), self.settings.ridge
-        smallest, directions = weakest(V)
-        growth = (smallest - ridge) / pulls if pulls else 0.0
-        main = int(np.argmax(np.abs(directions[:, 0])))
-        names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]
-        many = float(np.trace(V)) / len(V)
-        how = (
-            "not at all" if growth * pulls < 1e-9 * ridge else f"{(smallest - ridge) / (many - ridge):.1%} of the mean"
-        )
-        words = (
-            f"arm {self.arms[k]} was never pulled"
-            if not pulls
-            else (f"arm {self.arms[k]} was seen least along feature {names[main]}: {how}")
-        )
-        return ArmKnowledge(self.arms[k], pulls, smallest, growth, directions[:, 0], words)
 
     def _with_intercept(self, rows: FloatArray) -> FloatArray:
         if not self.settings.intercept:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.cli.common import Bars, add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import RESAMPLES
 from armspan.errors import BadFile, InvalidParameter
@@ -15,20 +15,18 @@ from armspan.errors import BadFile, InvalidParameter
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLE = """\
-example:
-  armspan audit log.csv --arm offer --reward clicked --features age,visits,basket --out out/audit"""
+EXAMPLE = "armspan audit log.csv --arm offer --reward clicked --features age,visits,basket --out out/audit"
 MOST_NAMED = 10
 
 
 def add_parser(commands: Any) -> None:
     """Describe the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "audit",
         help="are the contexts of my log diverse?",
         description="Measure the diversity of logged decisions: a CSV or Parquet table with a row for each.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLE,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the table (.csv or .parquet)")
     parser.add_argument("--arm", default="arm", help="column with what was chosen (default arm)")

@@ -2,10 +2,10 @@
 
 import argparse
 import math
-from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
+from armspan.cli.common import add_command, add_spec
 from armspan.diversity import DiversityReport, audit, regret_bound
 from armspan.errors import NotApplicable
 from armspan.experiments.forecast import forecast
@@ -13,9 +13,7 @@ from armspan.experiments.spec import load_spec
 from armspan.simulation.runner import check_sizes
 from armspan.theory import Bound
 
-EXAMPLE = """\
-example:
-  armspan bound examples/offers.toml"""
+EXAMPLE = "armspan bound examples/offers.toml"
 
 TERMS = {
     "irregular": "𝒜, contexts that come too rarely",
@@ -27,14 +25,14 @@ TERMS = {
 
 def add_parser(commands: Any) -> None:
     """Describe the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "bound",
         help="diversity of a described problem, and the theorems' bound",
         description="Audit the contexts of a problem described in a TOML file, and print the paper's bound for it.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLE,
     )
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    add_spec(parser)
     parser.add_argument("--horizon", type=int, help="steps up to which the forecast looks, instead of the file's")
     parser.add_argument("--json", action="store_true", help="print as JSON")
     parser.set_defaults(run=run)

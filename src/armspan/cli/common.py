@@ -34,6 +34,23 @@ def output_folder(path: Path | None) -> Path | None:
     return path
 
 
+def add_command(commands: Any, name: str, *, help: str, description: str, example: str) -> argparse.ArgumentParser:  # noqa: A002
+    """A command's parser, with an example at the end of its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """The file that describes an experiment."""
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+
+
 def add_sizes(parser: argparse.ArgumentParser) -> None:
     """The size of a described experiment, where it is not to be the file's."""
     for name, text in (("runs", "runs"), ("horizon", "steps of a run"), ("seed", "random seed")):

@@ -1,32 +1,29 @@
 """armspan explain-run: why regret came out as it did, split by the events of the paper's proof."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, add_sizes, need_lab, output_folder, resized
+from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
 from armspan.errors import NotApplicable
 from armspan.experiments.spec import load_spec
 from armspan.policies.linear import LinearPolicy
 from armspan.simulation import simulate
 from armspan.simulation.events import NAMES
 
-EXAMPLE = """\
-example:
-  armspan explain-run examples/offers.toml --out out/why"""
+EXAMPLE = "armspan explain-run examples/offers.toml --out out/why"
 
 
 def add_parser(commands: Any) -> None:
     """Describe the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "explain-run",
         help="why regret came out as it did",
         description="Run an experiment described in a TOML file; split its regret by the events of the paper's proof.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLE,
     )
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    add_spec(parser)
     add_sizes(parser)
     add_common(parser, page="events.html")
     parser.set_defaults(run=run)

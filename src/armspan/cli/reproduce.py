@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, need_lab, output_folder
+from armspan.cli.common import Bars, add_command, add_common, need_lab, output_folder
 from armspan.errors import Interrupted, InvalidParameter
 from armspan.experiments import (
     ALL,
@@ -22,19 +22,18 @@ from armspan.experiments import (
 from armspan.experiments.predictions import confusion, within_factor
 
 EXAMPLE = """\
-example:
-  armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
+armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
   armspan reproduce 1a --runs 20 --horizon 50000"""
 
 
 def add_parser(commands: Any) -> None:
     """Describe the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "reproduce",
         help="reproduce the paper's figures",
         description="Reproduce the paper's Figure 1 (a, b, c) and our own fourth figure, the diversity dial.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLE,
     )
     parser.add_argument(
         "figure", nargs="?", default="all", help="1a, 1b, 1c, dial, idea, predictions, or all (default: the first five)"

@@ -1,30 +1,27 @@
 """armspan simulate: run an experiment that a TOML file describes."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_common, add_sizes, need_lab, output_folder, resized
+from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
 from armspan.errors import Interrupted
 from armspan.experiments.spec import load_spec
 from armspan.simulation import Result, simulate
 
-EXAMPLE = """\
-example:
-  armspan simulate examples/offers.toml --out out/offers"""
+EXAMPLE = "armspan simulate examples/offers.toml --out out/offers"
 
 
 def add_parser(commands: Any) -> None:
     """Describe the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "simulate",
         help="run an experiment described in a TOML file",
         description="Run an experiment described in a TOML file (docs/spec.md lists its keys).",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLE,
     )
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file")
+    add_spec(parser)
     add_sizes(parser)
     parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
     add_common(parser)

@@ -53,9 +53,9 @@ SLACK = 1e-9
 
 
 @inlined
-def present_alpha(head, ahead):
-    """α_t = bias + scale·√log f(t) for the decision `ahead` of the next, with t one more than was decided or learnt."""
-    t = min(max(head[DECISIONS], head[REWARDS]) + 1.0 + ahead, head[LONGEST])
+def present_alpha(head):
+    """α_t = bias + scale·√log f(t), with t one more than was decided or learnt."""
+    t = min(max(head[DECISIONS], head[REWARDS]) + 1.0, head[LONGEST])
     return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
 
 
@@ -233,7 +233,7 @@ def best_arm(head, arms, room, x, per_arm):
     for row in range(x.shape[0]):
         if not squared_length(x, row) < head[LARGEST] ** 2:
             return NOT_FINITE
-    alpha = present_alpha(head, 0.0)
+    alpha = present_alpha(head)
     best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
     upper = np.empty(K) if pruning else head  # an array that is not used costs time too
     if pruning:
@@ -325,7 +325,7 @@ def draw(head, arms, room, x, per_arm, eligible, epsilon, propensity):
         x = with_intercept(x)
     mean, index = np.empty(K), np.empty(K)
     look(head, arms, room, x, per_arm, mean, index)
-    alpha = present_alpha(head, 0.0)
+    alpha = present_alpha(head)
     for k in range(K):
         index[k] = mean[k] + alpha * index[k]
     head[EVALUATED] += K
