@@ -91,7 +91,7 @@ def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
     before = agent._state.whole.copy()
     assert kernels.learn(agent._state.whole, 0, np.ones(10), 1.0) == kernels.BUSY
     np.testing.assert_array_equal(
-        agent._state.arms, before[layout.HEAD + 10 :][: agent._state.arms.size].reshape(2, -1)
+        agent._state.arms, before[layout.HEAD + layout.scratch_size(10) :][: agent._state.arms.size].reshape(2, -1)
     )
     agent.update(0, np.ones(10), 1.0)
     np.testing.assert_allclose(agent.statistics(0).gram, np.diag([1.0] * 5 + [0.0] * 5) + np.ones((10, 10)))

@@ -23,8 +23,8 @@ from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels.choice import ROUNDING
 
-ndarray, FLOAT64 = np.ndarray, np.dtype(np.float64)
-choose_one: Any = kernels.choose  # looked up once, not every time
+ndarray = np.ndarray  # looked up once, not every time
+choose_one: Any = kernels.choose
 learn_one: Any = kernels.learn
 BAD_SHAPE = kernels.BAD_SHAPE
 
@@ -100,11 +100,11 @@ class Agent:
 
         only : names of the arms that are eligible; all, if left out.
         """
-        if only is None and self._plain and x.__class__ is ndarray and x.dtype is FLOAT64:
+        if only is None and self._plain and x.__class__ is ndarray:
             names, _, whole = self._core
             try:
                 k = choose_one(whole, x)
-            except TypeError:  # it is not contiguous
+            except TypeError:  # it is not contiguous, or not of doubles
                 k = BAD_SHAPE
             if k >= 0:
                 return names[k]
@@ -163,7 +163,7 @@ class Agent:
         or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
         """
         code = BAD_SHAPE
-        if self._quick and x.__class__ is ndarray and x.dtype is FLOAT64:
+        if self._quick and x.__class__ is ndarray:
             _, place, whole = self._core
             try:
                 code = learn_one(whole, place[arm], x, reward)

@@ -11,6 +11,7 @@ from armspan.agents.settings import Settings
 from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
+from armspan.kernels import triangles
 
 SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
@@ -53,7 +54,12 @@ class State:
         self.names = tuple(names)
         self.place = {name: k for k, name in enumerate(self.names)}
         slots = 2 << max(most - 1, 0).bit_length() if most else 0
-        sizes = [layout.HEAD + d, K * (layout.THETA + d), slots * (layout.FEATURES + d), K * (d + d * (d + 1))]
+        sizes = [
+            layout.HEAD + layout.scratch_size(d),
+            K * (layout.THETA + d),
+            slots * (layout.FEATURES + d),
+            K * (d + d * (d + 1)),
+        ]
         single = self.settings.dtype == "float32"
         self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
         head, arms, memory, *room = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
@@ -90,7 +96,7 @@ class State:
         if mode >= 0:
             X = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 0]
             return self.settings.ridge * np.eye(d) + X.T @ X
-        return unpacked(self.room[k, d + d * (d + 1) // 2 :], d)
+        return triangles.unpacked(self.room[k, d + d * (d + 1) // 2 :], d)
 
     def inverse(self, k: int) -> FloatArray:
         """V⁻¹ (d, d) of arm k."""
@@ -98,7 +104,7 @@ class State:
         if mode >= 0:
             W = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 1]
             return (np.eye(d) - W.T @ W) / self.settings.ridge
-        return unpacked(self.room[k, d : d + d * (d + 1) // 2], d)
+        return triangles.unpacked(self.room[k, d : d + d * (d + 1) // 2], d)
 
     def statistics(self, k: int) -> Statistics:
         """What arm k has seen."""
@@ -136,7 +142,8 @@ class State:
             drift = float(np.abs(C @ inverse - np.eye(len(V))).max())
             explained = float(self.arms[k, layout.PULLS]) * np.finfo(self.room.dtype).eps * np.abs(inverse).max()
             if drift <= max(explained, 1e-12):
-                self._bound(k, scale, float(np.linalg.eigvalsh(C)[0]))
+                if self.head[layout.PRUNE]:
+                    self._bound(k, scale, float(np.linalg.eigvalsh(C)[0]))
                 return
         self.rebuild(k, V)
 
@@ -160,9 +167,9 @@ class State:
             self.arms[k, layout.LAMBDA] = max(self.arms[k, layout.LAMBDA], least)
 
     def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
-        d = len(V)
-        lower, half = np.tril_indices(d), d * (d + 1) // 2
-        self.room[k, d : d + half], self.room[k, d + half :] = V_inv[lower], V[lower]
+        d, half = len(V), len(V) * (len(V) + 1) // 2
+        triangles.pack(V_inv, self.room[k, d : d + half])
+        triangles.pack(V, self.room[k, d + half :])
         self.arms[k, layout.MODE] = layout.FULL
 
     def forget(self, factor: float) -> None:
@@ -205,10 +212,3 @@ class State:
         if len(self.memory):
             new.remember_only(entries)
         return new
-
-
-def unpacked(triangle: FloatArray, d: int) -> FloatArray:
-    """A symmetric matrix (d, d) from its lower triangle, row by row."""
-    full = np.zeros((d, d))
-    full[np.tril_indices(d)] = triangle
-    return full + np.tril(full, -1).T

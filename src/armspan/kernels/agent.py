@@ -19,6 +19,7 @@ from armspan.kernels.agent_layout import (
     INTERCEPT,
     LAMBDA,
     LARGEST,
+    LARGEST_PAIRS,
     LONGEST,
     MODE,
     N_ARMS,
@@ -36,6 +37,7 @@ from armspan.kernels.agent_layout import (
 from armspan.kernels.agent_memory import remember
 from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
 from armspan.kernels.philox import HALF, TIES, unit, words
+from armspan.kernels.views import matrix
 
 CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
@@ -45,9 +47,9 @@ BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
 DUE, UNSOUND = 1, 2
 """What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, and nothing was learnt."""
 
-LARGEST_PAIRS = 64
 ROWS_TOGETHER = 64
-REBUILD = 8192
+FIRST_CHECK, REBUILD = 1024, 8192
+"""V⁻¹ is looked at every so many pulls, and whenever pulls have doubled: for pruning, which lives by λ_min, always."""
 SLACK = 1e-9
 """By how much a bound of the width is taken larger, so that rounding cannot make it fail."""
 
@@ -55,6 +57,8 @@ SLACK = 1e-9
 @inlined
 def present_alpha(head):
     """α_t = bias + scale·√log f(t), with t one more than was decided or learnt."""
+    if head[SCALE] == 0.0:
+        return head[BIAS]
     t = min(max(head[DECISIONS], head[REWARDS]) + 1.0, head[LONGEST])
     return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
 
@@ -163,8 +167,8 @@ def products(x, pairs):
     start = np.uint64(0)
     for i in range(np.uint64(x.shape[1])):
         for j in range(i):
-            pairs[start + j] = 2.0 * x[0, i] * x[0, j]
-        pairs[start + i] = x[0, i] * x[0, i]
+            pairs[0, start + j] = 2.0 * x[0, i] * x[0, j]
+        pairs[0, start + i] = x[0, i] * x[0, i]
         start += i + np.uint64(1)
 
 
@@ -173,7 +177,7 @@ def paired_form(room, k, d, pairs):
     """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way."""
     form, start = 0.0, np.uint64(d)
     for i in range(np.uint64(pairs.size)):
-        form += room[k, start + i] * pairs[i]
+        form += room[k, start + i] * pairs[0, i]
     return form
 
 
@@ -195,7 +199,7 @@ def look_many(head, arms, room, x, mean, width):
     """
     n, d = x.shape
     paired = d < 16
-    pairs = np.empty(d * (d + 1) // 2)
+    pairs = np.empty((1, d * (d + 1) // 2))
     for first in range(0, n, 1 if paired else ROWS_TOGETHER):
         if paired:
             products(x[first : first + 1], pairs)
@@ -229,9 +233,10 @@ def best_arm(head, arms, room, x, per_arm):
         return BAD_SHAPE
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
-    length = squared_length(x, 0)
+    length = 0.0
     for row in range(x.shape[0]):
-        if not squared_length(x, row) < head[LARGEST] ** 2:
+        length = squared_length(x, row)
+        if not length < head[LARGEST] ** 2:
             return NOT_FINITE
     alpha = present_alpha(head)
     best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
@@ -244,7 +249,7 @@ def best_arm(head, arms, room, x, per_arm):
             if upper[k] > upper[first]:
                 first = k
     paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
-    pairs = np.empty(d * (d + 1) // 2) if paired else head
+    pairs = matrix(head, HEAD + d, 1, d * (d + 1) // 2)
     if paired:
         products(x, pairs)
     for step in range(K):
@@ -279,10 +284,10 @@ def choose(S, x):
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
     """
-    K, d, begin, end = borders(S)
-    arms, room = S[HEAD + d : begin].reshape(K, THETA + d), S[end:].reshape(K, d * (d + 2))
+    K, d, first, _, end = borders(S)
+    arms, room = matrix(S, first, K, THETA + d), matrix(S, end, K, d * (d + 2))
     if x.ndim == 1:
-        return best_arm(S, arms, room, x.reshape(1, x.size), np.int64(0))
+        return best_arm(S, arms, room, matrix(x, 0, 1, x.size), np.int64(0))
     return best_arm(S, arms, room, x, np.int64(1))
 
 
@@ -348,8 +353,8 @@ def times(room, k, x, row, z):
         total = 0.0
         for j in range(i):
             total += room[k, start + j] * x[row, j]
-            z[j] += room[k, start + j] * x[row, i]
-        z[i] += total + room[k, start + i] * x[row, i]
+            z[0, j] += room[k, start + j] * x[row, i]
+        z[0, i] += total + room[k, start + i] * x[row, i]
         form += x[row, i] * (2.0 * total + room[k, start + i] * x[row, i])
         start += i + np.uint64(1)
     return form
@@ -360,22 +365,22 @@ def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
     """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and room."""
     d, known, start = np.uint64(x.shape[1]), 0.0, np.uint64(2 * x.shape[1])
     for i in range(d):
-        u[i] = x[row, i]
+        u[0, i] = x[row, i]
     for _ in range(mode):
         total = 0.0
         for i in range(d):
             total += room[k, start + i] * x[row, i]
         known += total * total
         for i in range(d):
-            u[i] -= total * room[k, start + i]
+            u[0, i] -= total * room[k, start + i]
         start += d + d
     gain = 1.0 / (ridge + length - known)
     scale = math.sqrt(gain)
     for i in range(d):
         room[k, i] += y * x[row, i]
-        arms[k, THETA + i] += gain * error * u[i]
+        arms[k, THETA + i] += gain * error * u[0, i]
         room[k, start - d + i] = x[row, i]
-        room[k, start + i] = scale * u[i]
+        room[k, start + i] = scale * u[0, i]
     arms[k, MODE] += 1.0
 
 
@@ -385,12 +390,12 @@ def add_to_full(arms, room, k, x, row, y, error, variance, z):
     d, gain = np.uint64(x.shape[1]), 1.0 / (1.0 + variance)
     for i in range(d):
         room[k, i] += y * x[row, i]
-        arms[k, THETA + i] += gain * error * z[i]
+        arms[k, THETA + i] += gain * error * z[0, i]
     start = d
     for i in range(d):
-        scaled = gain * z[i]
+        scaled = gain * z[0, i]
         for j in range(i + np.uint64(1)):
-            room[k, start + j] -= scaled * z[j]
+            room[k, start + j] -= scaled * z[0, j]
         start += i + np.uint64(1)
     for i in range(d):
         for j in range(i + np.uint64(1)):
@@ -411,11 +416,11 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     length = squared_length(x, row)
     if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST]):
         return NOT_FINITE
-    mode, z = int(arms[k, MODE]), head[HEAD : HEAD + d]
+    mode, z = int(arms[k, MODE]), matrix(head, HEAD, 1, d)
     if mode >= (d + 1) // 2:  # its room is full: it must change to the other mode first
         return BUSY
     for i in range(d):
-        z[i] = 0.0
+        z[0, i] = 0.0
     variance = times(room, k, x, row, z) if mode < 0 else 0.0
     if not variance >= 0.0:
         return UNSOUND
@@ -429,18 +434,19 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     arms[k, PULLS] += 1.0
     head[REWARDS] += 1.0
     pulls = int(arms[k, PULLS])
-    due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or pulls & (pulls - 1) == 0
+    doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
+    due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or doubled
     return DUE if due else 0
 
 
 @atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
 def learn(S, k, x, y):
     """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes S."""
-    K, d, begin, end = borders(S)
-    arms, room = S[HEAD + d : begin].reshape(K, THETA + d), S[end:].reshape(K, d * (d + 2))
-    memory = S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
+    K, d, first, begin, end = borders(S)
+    arms, room = matrix(S, first, K, THETA + d), matrix(S, end, K, d * (d + 2))
+    memory = matrix(S, begin, int(S[SLOTS]), FEATURES + d)
     if x.ndim == 1:
-        return learn_row(S, arms, room, memory, k, x.reshape(1, x.size), np.int64(0), y)
+        return learn_row(S, arms, room, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
     if x.shape[0] != K:
         return BAD_SHAPE
     return learn_row(S, arms, room, memory, k, x, k, y)
@@ -452,7 +458,7 @@ def unlearn(arms, room, k, x, y):
 
     False if V⁻¹ must be computed afresh from V, which is right.
     """
-    d, z, rows = x.size, np.zeros(x.size), x.reshape(1, x.size)
+    d, z, rows = x.size, np.zeros((1, x.size)), x.reshape(1, x.size)
     variance = times(room, k, rows, 0, z)
     sound = variance < 1.0 - 1e-6
     gain, half = 1.0 / (1.0 - variance), d * (d + 1) // 2
@@ -460,7 +466,7 @@ def unlearn(arms, room, k, x, y):
     for i in range(d):
         room[k, i] -= y * x[i]
         for j in range(i + 1):
-            room[k, start + j] += gain * z[i] * z[j]
+            room[k, start + j] += gain * z[0, i] * z[0, j]
             room[k, start + half + j] -= x[i] * x[j]
         start += i + 1
     arms[k, PULLS] -= 1.0
@@ -470,13 +476,13 @@ def unlearn(arms, room, k, x, y):
             rows[0, i] = room[k, i]
         z[:] = 0.0
         times(room, k, rows, 0, z)
-        arms[k, THETA:] = z
+        arms[k, THETA:] = z[0]
     return sound
 
 
 @atomic_kernel()
 def learn_single(S, room, k, x, y):
     """`learn` with a room in single precision, for x (1, d) or (K, d)."""
-    K, d, begin, end = borders(S)
-    arms, memory = S[HEAD + d : begin].reshape(K, THETA + d), S[begin:end].reshape(int(S[SLOTS]), FEATURES + d)
+    K, d, first, begin, _ = borders(S)
+    arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
     return learn_row(S, arms, room, memory, k, x, np.int64(k if x.shape[0] > 1 else 0), y)

@@ -2,7 +2,7 @@
 
 It is one because each array costs a call as much as the arithmetic of a small problem. It holds
 
-head : (24,) counters and constants, by the names below; and scratch (d,) after it.
+head : (24,) counters and constants, by the names below; and after it scratch, as `scratch_size` says.
 arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
 room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
@@ -22,11 +22,20 @@ LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
 FULL = -1.0
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
 EMPTY = -1.0
+LARGEST_PAIRS = 64
+"""Up to how many features a decision may multiply a context with itself before it looks at the arms."""
+
+
+@inlined
+def scratch_size(d):
+    """How much room for intermediate results: (d,), and x_i x_j of a triangle where that is used."""
+    return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d
 
 
 @inlined
 def borders(S):
-    """K, d, and where an agent's memory and room begin; the head is at the start, then scratch (d,), then the arms."""
+    """K, d, and where an agent's arms, memory and room begin; the head is at the start, and scratch after it."""
     K, d = int(S[N_ARMS]), int(S[WIDTH])
-    begin = HEAD + d + K * (THETA + d)
-    return K, d, begin, begin + int(S[SLOTS]) * (FEATURES + d)
+    first = HEAD + scratch_size(d)
+    begin = first + K * (THETA + d)
+    return K, d, first, begin, begin + int(S[SLOTS]) * (FEATURES + d)

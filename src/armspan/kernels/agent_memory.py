@@ -9,23 +9,24 @@ from armspan.kernels.agent_layout import ARM, EMPTY, FEATURES, REMEMBERED, REWAR
 @inlined
 def slot_of(memory, k, x, row):
     """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
-    slots = memory.shape[0]
+    last = np.uint64(memory.shape[0] - 1)  # slots are a power of two
     mixed = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
-    for i in range(x.shape[1]):
+    d = np.uint64(x.shape[1])
+    for i in range(d):
         bits = np.float64(x[row, i] + 0.0).view(np.uint64)  # -0.0 is 0.0
         mixed = (mixed ^ bits) * np.uint64(0xD6E8FEB86659FD93)
         mixed ^= mixed >> np.uint64(32)
-    slot = np.int64(mixed & np.uint64(slots - 1))
+    slot = mixed & last
     while memory[slot, ARM] != EMPTY:
         if memory[slot, ARM] == k:
             same = True
-            for i in range(x.shape[1]):
-                if memory[slot, FEATURES + i] != x[row, i]:
+            for i in range(d):
+                if memory[slot, np.uint64(FEATURES) + i] != x[row, i]:
                     same = False
                     break
             if same:
                 break
-        slot = slot + 1 if slot + 1 < slots else 0
+        slot = (slot + np.uint64(1)) & last
     return slot
 
 
@@ -45,22 +46,20 @@ def refill(head, memory, entries, count):
     head[REMEMBERED] = count
 
 
-@inlined
-def rank_of(head, memory, slot):
-    """Pulls, and between equal pulls the time of the last."""
-    return memory[slot, SEEN] + memory[slot, STAMP] / (head[REWARDS] + 1.0)
-
-
 @atomic_kernel()
 def thin(head, memory, keep):
     """Keep about so many contexts: those that were pulled most, and of equals the last. Changes head and memory."""
-    low, high = 0.0, 0.0
-    for slot in range(memory.shape[0]):
-        high = max(high, memory[slot, SEEN] + 1.0)
+    slots, latest, held = memory.shape[0], 1.0 / (head[REWARDS] + 1.0), 0
+    ranks, where = np.empty(slots), np.empty(slots, np.int64)
+    for slot in range(slots):
+        if memory[slot, ARM] != EMPTY:
+            where[held], ranks[held] = slot, memory[slot, SEEN] + latest * memory[slot, STAMP]
+            held += 1
+    low, high = 0.0, ranks[:held].max() + 1.0
     for _ in range(24):  # halve the interval in which the rank lies that so many reach
         middle, reached = (low + high) / 2.0, 0
-        for slot in range(memory.shape[0]):
-            reached += memory[slot, ARM] != EMPTY and rank_of(head, memory, slot) >= middle
+        for h in range(held):
+            reached += ranks[h] >= middle
         if reached > keep:
             low = middle
         else:
@@ -69,12 +68,10 @@ def thin(head, memory, keep):
                 break
     kept, e = np.empty((keep, memory.shape[1])), 0
     for equal in range(2):  # those above, and then of those that cannot be told apart as many as there is room for
-        for slot in range(memory.shape[0]):
-            rank = rank_of(head, memory, slot)
-            chosen = rank >= high if equal == 0 else low <= rank < high
-            if memory[slot, ARM] != EMPTY and e < keep and chosen:
+        for h in range(held):
+            if e < keep and (low <= ranks[h] < high if equal else ranks[h] >= high):
                 for i in range(memory.shape[1]):
-                    kept[e, i] = memory[slot, i]
+                    kept[e, i] = memory[where[h], i]
                 e += 1
     refill(head, memory, kept, e)
 
@@ -92,8 +89,8 @@ def remember(head, memory, k, x, row, pulls, total):
             slot = slot_of(memory, k, x, row)
         head[REMEMBERED] += 1.0
         memory[slot, ARM] = k
-        for i in range(x.shape[1]):
-            memory[slot, FEATURES + i] = x[row, i] + 0.0
+        for i in range(np.uint64(x.shape[1])):
+            memory[slot, np.uint64(FEATURES) + i] = x[row, i] + 0.0
     memory[slot, SEEN] += pulls
     memory[slot, SUM] += total
     memory[slot, STAMP] = head[REWARDS]

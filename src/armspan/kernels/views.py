@@ -1,0 +1,24 @@
+"""A part of a flat array as a matrix, inside kernels: numba's own slice and reshape cost as much as a small problem."""
+
+from typing import Any
+
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+
+@intrinsic
+def matrix(typing: Any, flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
+    """`flat[begin : begin + rows * columns].reshape(rows, columns)`, unchecked, and good only while flat lives."""
+    signature = types.Array(flat.dtype, 2, "C")(flat, types.int64, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = make_array(signature.args[0])(context, builder, args[0])
+        part = make_array(signature.return_type)(context, builder)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(flat.dtype)))
+        shape, strides = [args[2], args[3]], [builder.mul(args[3], size), size]
+        start = builder.gep(whole.data, [args[1]])
+        populate_array(part, data=start, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return part._getvalue()
+
+    return signature, generate
