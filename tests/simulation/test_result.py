@@ -62,11 +62,23 @@ def test_save_and_load(result: Result, tmp_path: Path) -> None:
     again = load_result(path)
     for name in ("policies", "environment", "fingerprint", "horizon", "seed", "engine"):
         assert getattr(again, name) == getattr(result, name)
-    for name in ("runs", "checkpoints", "pseudo_regret", "regret"):
+    for name in ("runs", "checkpoints", "pseudo_regret", "noise", "regret"):
         np.testing.assert_array_equal(getattr(again, name), getattr(result, name))
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.npz"]  # no temporary file is left
     header = json.loads(bytes(np.load(path)["header"]))
-    assert (header["format"], header["version"]) == ("armspan result", 1)
+    assert (header["format"], header["version"]) == ("armspan result", 2)
+
+
+def test_a_file_of_version_1_which_kept_the_regret_is_still_read(result: Result, tmp_path: Path) -> None:
+    path = tmp_path / "result.npz"
+    result.save(path)
+    with np.load(path) as archive:
+        content = dict(archive.items())
+    header = json.loads(bytes(content["header"])) | {"version": 1}
+    content["header"], content["regret"] = np.frombuffer(json.dumps(header).encode(), np.uint8), result.regret
+    del content["noise"]
+    np.savez(path, **content)
+    np.testing.assert_allclose(load_result(path).regret, result.regret, rtol=0, atol=1e-9)
 
 
 def test_an_old_file_survives_a_failed_save(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +119,12 @@ def test_files_that_are_no_results_are_refused(result: Result, tmp_path: Path) -
     refused("is not an armspan result")
     path.write_bytes(good)
     damage(path, header=np.frombuffer(json.dumps({"format": "armspan result", "version": 99}).encode(), np.uint8))
-    refused("has format version 99; this armspan reads version 1")
+    refused("has format version 99; this armspan reads 1 to 2")
     path.write_bytes(good)
     damage(path, pseudo_regret=np.zeros((1, 1, 1)))
     refused("is damaged: its parts do not fit together")
     path.write_bytes(good)
-    damage(path, regret=np.array([{"a": 1}], dtype=object))  # a pickle inside, which must not be loaded
+    damage(path, noise=np.array([{"a": 1}], dtype=object))  # a pickle inside, which must not be loaded
     refused("is not an armspan result, or is damaged")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.npy", b"nonsense")

@@ -108,12 +108,13 @@ class BoxStream:
         self._env, self._seed, self._runs = env, np.uint64(seed), runs
 
     def draw(self, first: int, size: int) -> "Block":
-        from armspan.kernels.block import per_step_block
+        from armspan.kernels.block import Block
         from armspan.kernels.draws import draw_box, draw_noise
 
         env, K, d = self._env, self._env.n_arms, self._env.n_features
         R, B = self._runs.size, size + size % 2
-        x, means, losses, noise = np.empty((R, B, K, d)), np.empty((R, B, K)), np.empty((R, B, K)), np.empty((R, B))
-        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, x, means, losses)
+        rows = np.empty((R * B, K, d)), np.empty((R * B, K)), np.empty((R * B, K))
+        noise = np.empty((R, B))
+        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, *rows)
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        return per_step_block(self._seed, first, self._runs, x, means, losses, noise)
+        return Block(self._seed, first, self._runs, np.arange(R * B).reshape(R, B), *rows, noise)

@@ -61,6 +61,12 @@ class TableEnvironment(Environment):
     def stream(self, seed: int, runs: IntArray) -> "TableStream":
         return TableStream(self, seed, runs)
 
+    def tables(self) -> tuple[NDArray[np.uint64], IntArray, FloatArray, FloatArray, FloatArray]:
+        """What kernels take: alias tables (S, n) twice, features (n, K, d), mean rewards and losses (n, K)."""
+        means = self.reward_table.T.copy()
+        losses = means.max(axis=1, keepdims=True) - means
+        return *self._alias, np.swapaxes(self.features, 0, 1).copy(), means, losses
+
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return np.einsum("kd,kd->k", x, self.theta)
 
@@ -95,12 +101,9 @@ class TableStream:
 
     def __init__(self, env: TableEnvironment, seed: int, runs: IntArray) -> None:
         self._noise, self._seed, self._runs = env.noise, np.uint64(seed), runs
-        self._threshold, self._alias = env._alias
+        self._threshold, self._alias, self._x, self._means, self._losses = env.tables()
         self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
-        self._x = np.swapaxes(env.features, 0, 1).copy()
-        self._means = env.reward_table.T.copy()
         self._contexts, self._noise_of_block = np.empty((0, 0), dtype=np.int64), np.empty((0, 0))
-        self._losses = self._means.max(axis=1, keepdims=True) - self._means
 
     def draw(self, first: int, size: int) -> "Block":
         from armspan.kernels.block import Block

@@ -4,11 +4,26 @@ import math
 
 import numpy as np
 
-from armspan.kernels._compile import kernel
+from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
+from armspan.kernels.philox import real
 
 UNTRIED = 1e300
 """The index of an arm that was never pulled: above all others, and finite, so that differences make sense."""
+LOWEST = -math.inf
+
+
+@inlined
+def choose(pulls, reward_sums, c, alpha, index, seed, run, step, K):
+    """The arm with the largest mean reward + α_t/√pulls in context c. Changes index (K,)."""
+    best, second, a = LOWEST, LOWEST, 0
+    for k in range(K):
+        N = real(pulls[c, k])
+        index[k] = reward_sums[c, k] / N + alpha / math.sqrt(N) if N > 0.0 else UNTRIED
+        best, second, a = contend(index[k], k, best, second, a)
+    if is_tie(best, second):
+        a = break_tie(index, best, seed, run, step)
+    return a
 
 
 @kernel
@@ -21,13 +36,8 @@ def advance_counts(block, alpha, marks, state, curve):
         regret, i = state.regret[r], 0
         for m in range(marks.size):
             while i < marks[m]:
-                c, best, second, a = contexts[i], -math.inf, -math.inf, 0
-                for k in range(index.size):
-                    N = pulls[c, k]
-                    index[k] = reward_sums[c, k] / N + alpha[i] / math.sqrt(N) if N > 0 else UNTRIED
-                    best, second, a = contend(index[k], k, best, second, a)
-                if is_tie(best, second):
-                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                c, run, step = contexts[i], block.runs[r], block.first + i
+                a = choose(pulls, reward_sums, c, alpha[i], index, block.seed, run, step, index.size)
                 pulls[c, a] += 1
                 reward_sums[c, a] += means[c, a] + noise[i]
                 regret += losses[c, a]

@@ -12,6 +12,9 @@ from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, unit, words
 
 GAUSSIAN, RADEMACHER = 0, 1
+QUARTER_TURN = math.pi * 2.0**-33
+"""A quarter of a turn's 2³² parts, in radians."""
+LOWEST = -math.inf
 
 
 @inlined
@@ -22,7 +25,8 @@ def pick(word, threshold, alias, row):
     """
     scaled = word * np.uint64(threshold.shape[1])
     column = np.int64(scaled >> HALF)
-    return column if (scaled & LOW) < threshold[row, column] else alias[row, column]
+    limit, other = threshold[row, column], alias[row, column]
+    return column if (scaled & LOW) < limit else other
 
 
 @inlined
@@ -31,14 +35,28 @@ def turn(word):
 
     Within 2e-15 of exact and, unlike the library's functions, vectorised.
     """
-    x = (word + (0.5 - 2.0**31)) * (math.pi * 2.0**-33)
+    x = (word + (0.5 - 2.0**31)) * QUARTER_TURN
     z = x * x
-    s = -1 / 39916800 + z * (1 / 6227020800 - z / 1307674368000)
+    s = -1 / 39916800 + z * (1 / 6227020800 - z / 1307674368000.0)
     s = x * (1.0 + z * (-1 / 6 + z * (1 / 120 + z * (-1 / 5040 + z * (1 / 362880 + z * s)))))
-    c = 1 / 479001600 + z * (-1 / 87178291200 + z / 20922789888000)
+    c = 1 / 479001600 + z * (-1 / 87178291200 + z / 20922789888000.0)
     c = 1.0 + z * (-1 / 2 + z * (1 / 24 + z * (-1 / 720 + z * (1 / 40320 + z * (-1 / 3628800 + z * c)))))
     s, c = 2.0 * s * c, 1.0 - 2.0 * s * s
     return 1.0 - 2.0 * s * s, 2.0 * s * c
+
+
+@inlined
+def log_unit(word):
+    """The logarithm of a word as a number in (0, 1)."""
+    return math.log((word + 0.5) * 2.0**-32)
+
+
+@inlined
+def gaussians(log_u, word, scale):
+    """Two independent N(0, scale²) by Box and Muller, from a logarithm of one word and another word."""
+    radius = scale * math.sqrt(-2.0 * log_u)
+    cosine, sine = turn(word)
+    return radius * cosine, radius * sine
 
 
 @exact_kernel
@@ -49,11 +67,9 @@ def words_to_noise(kind, scale, noise):
             noise[i] = scale if noise[i] < 2.0**31 else -scale
     else:
         for i in range(noise.size // 2):
-            noise[2 * i] = math.log((noise[2 * i] + 0.5) * 2.0**-32)
+            noise[2 * i] = log_unit(noise[2 * i])
         for i in range(noise.size // 2):  # a loop of its own, without library calls, uses the vector units
-            radius = scale * math.sqrt(-2.0 * noise[2 * i])
-            cosine, sine = turn(noise[2 * i + 1])
-            noise[2 * i], noise[2 * i + 1] = radius * cosine, radius * sine
+            noise[2 * i], noise[2 * i + 1] = gaussians(noise[2 * i], noise[2 * i + 1], scale)
 
 
 @exact_kernel
@@ -101,32 +117,40 @@ def sum_noise(noise, marks, sums, curve):
             curve[r, m], start = sums[r].sum(), marks[m]
 
 
+@inlined
+def features(seed, run, step, low, high, theta, gap, u, x, means, losses, c, K, d):
+    """Features of one step, redrawn until the best arm leads by gap. Changes row c of x, means and losses.
+
+    u : scratch for K·d numbers, rounded up to a multiple of 4.
+    """
+    index, lead, best = 0, -1.0, 0.0
+    while lead < gap:
+        for j in range(0, u.size, 4):
+            w0, w1, w2, w3 = words(seed, run, step, index, FEATURES)
+            u[j], u[j + 1], u[j + 2], u[j + 3] = unit(w0), unit(w1), unit(w2), unit(w3)
+            index += 1
+        best, second = LOWEST, LOWEST
+        for a in range(K):
+            mean = 0.0
+            for j in range(d):
+                x[c, a, j] = low[j] + (high[j] - low[j]) * u[a * d + j]
+                mean += theta[a, j] * x[c, a, j]
+            means[c, a] = mean
+            second = max(second, min(best, mean))
+            best = max(best, mean)
+        lead = best - second
+    for a in range(K):
+        losses[c, a] = best - means[c, a]
+
+
 @exact_kernel
 def draw_box(seed, runs, first, low, high, theta, gap, x, means, losses):
-    """Features uniform in a box, redrawn until the best arm leads by gap. Changes x (R, B, K, d), means and losses.
+    """Features uniform in a box for a block of B steps. Changes x (R·B, K, d), means and losses (R·B, K).
 
-    low, high : (d,) corners of the box. means, losses : (R, B, K).
+    low, high : (d,) corners of the box. gap : by how much the best arm leads at least.
     """
     K, d = theta.shape
-    calls = (K * d + 3) // 4
-    u = np.empty(4 * calls)
+    u, B = np.empty((K * d + 3) // 4 * 4), x.shape[0] // runs.size
     for r in range(runs.size):
-        for i in range(x.shape[1]):
-            index, lead = 0, -1.0
-            while lead < gap:
-                for j in range(0, u.size, 4):
-                    w0, w1, w2, w3 = words(seed, runs[r], first + i, index, FEATURES)
-                    u[j], u[j + 1], u[j + 2], u[j + 3] = unit(w0), unit(w1), unit(w2), unit(w3)
-                    index += 1
-                best, second = -math.inf, -math.inf
-                for a in range(K):
-                    mean = 0.0
-                    for j in range(d):
-                        x[r, i, a, j] = low[j] + (high[j] - low[j]) * u[a * d + j]
-                        mean += theta[a, j] * x[r, i, a, j]
-                    means[r, i, a] = mean
-                    second = max(second, min(best, mean))
-                    best = max(best, mean)
-                lead = best - second
-            for a in range(K):
-                losses[r, i, a] = best - means[r, i, a]
+        for i in range(B):
+            features(seed, runs[r], first + i, low, high, theta, gap, u, x, means, losses, r * B + i, K, d)

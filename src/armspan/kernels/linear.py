@@ -11,6 +11,7 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
 
 EPSILON = 2.0**-52
+LOWEST = -math.inf
 
 
 @inlined
@@ -27,8 +28,21 @@ def score(V_inv, theta_hat, a, x, c, d):
 
 
 @inlined
-def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
-    """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow by Sherman–Morrison. Changes all four; z is scratch."""
+def choose(V_inv, theta_hat, x, c, alpha, index, mean, variance, seed, run, step, K, d):
+    """The arm with the largest r̂ + α_t σ̂: Algorithm 1, line 8. Changes index, mean and variance (K,)."""
+    best, second, a = LOWEST, LOWEST, 0
+    for k in range(K):
+        mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
+        index[k] = mean[k] + alpha * math.sqrt(abs(variance[k]))
+        best, second, a = contend(index[k], k, best, second, a)
+    if is_tie(best, second):
+        a = break_tie(index, best, seed, run, step)
+    return a
+
+
+@inlined
+def refine(V_inv, theta_hat, a, x, c, y, mean, variance, z, d):
+    """V⁻¹ and θ̂ of arm a after a reward, by Sherman–Morrison. Changes both; z is scratch."""
     for i in range(d):  # z = V⁻¹x
         total = V_inv[a, i, i] * x[c, a, i]
         for j in range(i):
@@ -37,11 +51,25 @@ def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
         z[i] = total
     gain = 1.0 / (1.0 + variance)
     for i in range(d):
-        b[a, i] += y * x[c, a, i]
         theta_hat[a, i] += gain * (y - mean) * z[i]
         for j in range(i + 1):
-            V[a, i, j] += x[c, a, i] * x[c, a, j]
             V_inv[a, i, j] -= gain * z[i] * z[j]
+
+
+@inlined
+def record(V, b, a, x, c, row, weight, y, d):
+    """V += xxᵀ and b += yx of arm a, weighted, for features x[c, row]. Changes both."""
+    for i in range(d):
+        b[a, i] += weight * y * x[c, row, i]
+        for j in range(i + 1):
+            V[a, i, j] += weight * x[c, row, i] * x[c, row, j]
+
+
+@inlined
+def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
+    """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow. Changes all four; z is scratch."""
+    record(V, b, a, x, c, a, 1.0, y, d)
+    refine(V_inv, theta_hat, a, x, c, y, mean, variance, z, d)
 
 
 @inlined
@@ -78,13 +106,8 @@ def advance(block, alpha, marks, state, curve, d, two):
         regret, start = state.regret[r], 0
         for m in range(marks.size):
             for i in range(start, marks[m]):
-                c, best, second, a = contexts[i], -math.inf, -math.inf, 0
-                for k in range(K):
-                    mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
-                    index[k] = mean[k] + alpha[i] * math.sqrt(abs(variance[k]))  # Algorithm 1, line 8
-                    best, second, a = contend(index[k], k, best, second, a)
-                if is_tie(best, second):
-                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                c, run, step = contexts[i], block.runs[r], block.first + i
+                a = choose(V_inv, theta_hat, x, c, alpha[i], index, mean, variance, block.seed, run, step, K, d)
                 y = means[c, a] + noise[i]
                 if two:
                     learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])
@@ -117,44 +140,49 @@ def advance_linear_4(block, alpha, marks, state, curve):
     advance(block, alpha, marks, state, curve, 4, False)
 
 
+@inlined
+def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
+    """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of an arm afresh, from the Cholesky factor V = LLᵀ. Changes V_inv and theta_hat.
+
+    An arm whose V is singular to rounding keeps what it has: rounding in V weighs more there than rounding in V⁻¹.
+    """
+    sound = True
+    for i in range(d):
+        for j in range(i + 1):
+            rest = V[a, i, j]
+            for k in range(j):
+                rest -= L[i, k] * L[j, k]
+            if i == j:
+                sound = sound and rest > d * EPSILON * V[a, i, i]
+                rest = max(rest, EPSILON * V[a, i, i])
+            L[i, j] = math.sqrt(rest) if i == j else rest / L[j, j]
+    if sound:
+        for j in range(d):
+            L_inv[j, j] = 1.0 / L[j, j]
+            for i in range(j + 1, d):
+                rest = 0.0
+                for k in range(j, i):
+                    rest -= L[i, k] * L_inv[k, j]
+                L_inv[i, j] = rest / L[i, i]
+        for i in range(d):
+            theta_hat[a, i] = 0.0
+        for i in range(d):
+            for j in range(i + 1):
+                total = 0.0
+                for k in range(i, d):
+                    total += L_inv[k, i] * L_inv[k, j]
+                V_inv[a, i, j] = total
+                theta_hat[a, i] += total * b[a, j]
+                if j < i:
+                    theta_hat[a, j] += total * b[a, i]
+
+
 @kernel
 def rebuild(state):
-    """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of every arm afresh, from the Cholesky factor V = LLᵀ. Changes state.
-
-    Done every so often, it keeps the rounding of many Sherman–Morrison updates from building up. An arm whose V is
-    singular to rounding keeps what it has: rounding in V weighs more there than rounding in V⁻¹.
-    """
+    """`rebuild_arm` for all. Done every so often, it keeps rounding from building up. Changes state."""
     R, K, d = state.b.shape
     L, L_inv = np.zeros((d, d)), np.zeros((d, d))
     for r in range(R):
+        V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
         for a in range(K):
-            V, V_inv, b, theta_hat = state.V[r, a], state.V_inv[r, a], state.b[r, a], state.theta_hat[r, a]
-            sound = True
-            for i in range(d):
-                for j in range(i + 1):
-                    rest = V[i, j]
-                    for k in range(j):
-                        rest -= L[i, k] * L[j, k]
-                    if i == j:
-                        sound = sound and rest > d * EPSILON * V[i, i]
-                        rest = max(rest, EPSILON * V[i, i])
-                    L[i, j] = math.sqrt(rest) if i == j else rest / L[j, j]
-            if not sound:
-                continue
-            for j in range(d):
-                L_inv[j, j] = 1.0 / L[j, j]
-                for i in range(j + 1, d):
-                    rest = 0.0
-                    for k in range(j, i):
-                        rest -= L[i, k] * L_inv[k, j]
-                    L_inv[i, j] = rest / L[i, i]
-            theta_hat[:] = 0.0
-            for i in range(d):
-                for j in range(i + 1):
-                    total = 0.0
-                    for k in range(i, d):
-                        total += L_inv[k, i] * L_inv[k, j]
-                    V_inv[i, j] = total
-                    theta_hat[i] += total * b[j]
-                    if j < i:
-                        theta_hat[j] += total * b[i]
+            rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d)

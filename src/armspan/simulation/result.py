@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "armspan result"
-VERSION = 1
-_ARRAYS = ("runs", "checkpoints", "pseudo_regret", "regret")
+VERSION = 2
+_ARRAYS = ("runs", "checkpoints", "pseudo_regret", "noise")
 _WORDS = ("policies", "environment", "fingerprint", "horizon", "seed", "engine")
 
 
@@ -32,7 +33,7 @@ class Result:
 
     policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
-    regret : (P, R, C) the same with the rewards as they came, noise and all: the paper's definition.
+    noise : (R, C) the sum of the noise so far, which all policies meet.
     fingerprint : changes with any number in the environment and the policies.
     events : for each policy that was watched (simulate(..., events=True)), the proof's error events.
     """
@@ -41,13 +42,18 @@ class Result:
     runs: IntArray
     checkpoints: IntArray
     pseudo_regret: FloatArray
-    regret: FloatArray
+    noise: FloatArray
     environment: str
     fingerprint: str
     horizon: int
     seed: int
     engine: str
     events: dict[str, Events] = field(default_factory=dict)
+
+    @cached_property
+    def regret(self) -> FloatArray:
+        """Regret (P, R, C) with the rewards as they came, noise and all: the paper's definition."""
+        return self.pseudo_regret - self.noise
 
     def curves(self, policy: str) -> FloatArray:
         """Pseudo-regret (R, C) of one policy."""
@@ -122,7 +128,11 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             header = json.loads(bytes(archive["header"]))
-            arrays = {name: archive[name] for name in _ARRAYS}
+            if isinstance(header, dict) and header.get("version") == 1:  # it kept the regret instead of the noise
+                first = {"noise": archive["pseudo_regret"][0] - archive["regret"][0]}
+                arrays = {name: archive[name] for name in _ARRAYS[:3]} | first
+            else:
+                arrays = {name: archive[name] for name in _ARRAYS}
             names = list(header.get("events", []))
             events = {
                 name: {part: archive[f"events {number} {part}"] for part in Events.parts()}
@@ -134,8 +144,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise BadFile(f"{path} is not an armspan result, or is damaged") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise BadFile(f"{path} is not an armspan result, or is damaged")
-    if header.get("version") != VERSION:
-        raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads version {VERSION}")
+    if header.get("version") not in (1, VERSION):
+        raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads 1 to {VERSION}")
     return _checked(path, header, arrays, events)
 
 
@@ -145,7 +155,8 @@ def _checked(
     names = header.get("policies", [])
     shape = (len(names) if isinstance(names, list) else -1, arrays["runs"].size, arrays["checkpoints"].size)
     whole = all(arrays[name].dtype == np.int64 and arrays[name].ndim == 1 for name in ("runs", "checkpoints"))
-    real = all(arrays[name].dtype == np.float64 and arrays[name].shape == shape for name in ("pseudo_regret", "regret"))
+    sizes = {"pseudo_regret": shape, "noise": shape[1:]}
+    real = all(arrays[name].dtype == np.float64 and arrays[name].shape == size for name, size in sizes.items())
     watched = {name: Events(**parts) for name, parts in events.items()}
     fit = whole and real and all(name in header for name in _WORDS) and all(name in list(names) for name in watched)
     fit = fit and all(entry.fits(*shape[1:], header["horizon"]) for entry in watched.values())
@@ -180,5 +191,5 @@ def concatenate(results: Sequence[Result]) -> Result:
         },
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
-        regret=np.concatenate([result.regret for result in results], axis=1),
+        noise=np.concatenate([result.noise for result in results]),
     )

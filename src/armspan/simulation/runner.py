@@ -19,13 +19,14 @@ from armspan.policies import Learner, Policy
 from armspan.policies.cells import cells_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import WatchedLearner
-from armspan.simulation import plan
+from armspan.simulation import cuda, plan
 from armspan.simulation.events import Events
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
 from armspan.simulation.result import Result
 
 ENGINES = ("auto", "cpu", "cuda", "python")
+PRECISIONS = ("float64", "float32")
 
 MakeLearner = Callable[[IntArray], Learner]
 
@@ -38,6 +39,7 @@ def simulate(
     runs: int | Sequence[int] = 100,
     seed: int = 0,
     engine: str = "auto",
+    precision: str = "float64",
     checkpoints: Sequence[int] | None = None,
     events: bool = False,
     workers: int | None = None,
@@ -51,7 +53,9 @@ def simulate(
     horizon : steps of a run. runs : how many, numbered from 0, or their own numbers, such as range(100, 200).
     seed : from 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones,
         on any engine and any number of workers.
-    engine : "cpu" (compiled, all cores), "python" (the naive readable form, same choices), "auto" (the best present).
+    engine : "cpu" (compiled, all cores), "cuda" (all GPUs), "python" (the naive readable form, same choices), or
+        "auto": a GPU where there is one and the work is large, else the CPU; the result's engine says which it was.
+    precision : "float64", or on a GPU "float32", which is faster and takes a few other choices; see docs/cuda.md.
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
     events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
         "cpu", and the environment not a user's own.
@@ -66,8 +70,14 @@ def simulate(
     if not policies:
         raise InvalidParameter("policies must name at least one policy, got none")
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
+    _validate.one_of("precision", precision, PRECISIONS)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
-    engine = "cpu" if engine == "auto" else engine
+    if engine == "auto":
+        engine = _best_engine(env, policies, len(policies) * horizon * numbers.size, events=events)
+    if engine == "cuda":
+        cuda.refuse_unless_possible(env, policies, events=events)
+    elif precision != "float64":
+        raise NotApplicable(f'precision must be "float64" on the engine {engine!r}, got {precision!r}')
     marks = plan.as_checkpoints(checkpoints, horizon)
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
@@ -83,12 +93,15 @@ def simulate(
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
     try:
-        job.run(workers, interpreted=interpreted)
+        if engine == "cuda":
+            job.run_on_gpus(policies, single=precision == "float32")
+        else:
+            job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
         done = job.finished
         partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
         raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", partial) from None
-    return _result(job, policies, engine, np.arange(numbers.size))
+    return _result(job, policies, engine, slice(None))
 
 
 def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
@@ -97,8 +110,13 @@ def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
     plan.check_runs(runs)
     _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
     _validate.one_of("engine", engine, ENGINES)
-    if engine == "cuda":
-        raise NotApplicable('engine "cuda" is not part of this version; use "cpu", which uses all cores')
+
+
+def _best_engine(env: Environment, policies: list[Any], steps: int, *, events: bool) -> str:
+    """The fastest engine that is present and can do this."""
+    if steps < cuda.WORTH_IT or cuda.why_not(env, policies, events=events) or cuda.missing():
+        return "cpu"
+    return "cuda"
 
 
 def available_cores() -> int:
@@ -108,7 +126,7 @@ def available_cores() -> int:
 
 def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner:
     """A function from run numbers to what advances this policy through them."""
-    if isinstance(policy, Policy) and engine == "cpu":
+    if isinstance(policy, Policy) and engine in ("cpu", "cuda"):
         return lambda runs: policy.learner(env, runs)
     fresh = actor_factory(policy, env, seed)
     recurring = env.n_contexts is not None
@@ -151,27 +169,45 @@ class _Job:
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether to give up."""
+        return self._stop.is_set()
+
+    def advanced(self, steps: int) -> None:
+        """So many steps more are done."""
+        with self._lock:
+            self._done += steps
+
+    def run_on_gpus(self, policies: list[Policy], *, single: bool) -> None:
+        """Run all on GPUs; Ctrl-C stops them after the present launch."""
+        with ThreadPoolExecutor(1) as pool:
+            self._follow(pool, {pool.submit(cuda.run, self, policies, single=single)})
+
     def run(self, workers: int, *, interpreted: bool) -> None:
         """Run all chunks; Ctrl-C stops every thread after its present block."""
-        total = len(self.makers) * self.runs.size * self.horizon
         if interpreted:
             block, chunks = plan.python_pieces(self.runs.size)
         else:
             shape = self.env.n_arms, self.env.n_features, len(self.makers)
             block, chunks = plan.pieces(self.runs.size, self.horizon, *shape, workers)
         with ThreadPoolExecutor(workers) as pool:
-            futures: set[Future[None]] = {pool.submit(self._run_chunk, chunk, block) for chunk in chunks}
-            try:
-                while futures:
-                    finished, futures = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
-                    for future in finished:
-                        future.result()
-                    if self._progress is not None:
-                        self._progress(self._done, total)
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+            self._follow(pool, {pool.submit(self._run_chunk, chunk, block) for chunk in chunks})
+
+    def _follow(self, pool: ThreadPoolExecutor, futures: set[Future[None]]) -> None:
+        """Wait for the threads and tell the progress."""
+        total = len(self.makers) * self.runs.size * self.horizon
+        try:
+            while futures:
+                finished, futures = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                if self._progress is not None:
+                    self._progress(self._done, total)
+        except BaseException:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
     def _run_chunk(self, chunk: slice, block_steps: int) -> None:
         """Advance some runs to the horizon, a block at a time. Changes pseudo_regret, noise_sums and finished there."""
@@ -184,15 +220,14 @@ class _Job:
             width = columns.stop - columns.start  # the last mark need not be a checkpoint
             curve = np.empty((runs.size, marks.size))
             for p, learner in enumerate(learners):
-                if self._stop.is_set():
+                if self.stopped:
                     return
                 learner.advance(block, marks, curve)
                 self.pseudo_regret[p, chunk, columns] = curve[:, :width]
                 if isinstance(learner, WatchedLearner):
                     self.events[p].eigenvalues[chunk, columns] = learner.eigenvalues[:, :width]
                     self.events[p].basis_pulls[chunk, columns] = learner.rarest[:, :width]
-                with self._lock:
-                    self._done += runs.size * size
+                self.advanced(runs.size * size)
             sum_noise(block.noise, marks, noise_so_far, curve)
             self.noise_sums[chunk, columns] = curve[:, :width]
         for p, learner in enumerate(learners):
@@ -201,15 +236,14 @@ class _Job:
         self.finished[chunk] = True
 
 
-def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Result:
-    pseudo_regret = job.pseudo_regret[:, rows]
+def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice) -> Result:
     names = _unique([policy_name(policy) for policy in policies])
     return Result(
         policies=names,
         runs=job.runs[rows],
         checkpoints=job.checkpoints,
-        pseudo_regret=pseudo_regret,
-        regret=pseudo_regret - job.noise_sums[rows],
+        pseudo_regret=job.pseudo_regret[:, rows],
+        noise=job.noise_sums[rows],
         environment=job.env.name,
         fingerprint=fingerprint(job.env, policies),
         horizon=job.horizon,

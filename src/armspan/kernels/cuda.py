@@ -1,0 +1,204 @@
+"""The CUDA engine's kernel: a thread lives through a run, by the same inner functions as the CPU.
+
+It is made for a number of arms and features, so that loops are unrolled and what is learnt stays in registers or in the
+thread's own memory. Between launches that is kept in arrays whose last axis is the run.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from armspan.kernels import counts, draws, linear, philox
+from armspan.kernels.single import in_single
+
+TABLE, CHAIN, BOX = 0, 1, 2
+"""Where contexts come from: a table, a table by a Markov chain, or a box."""
+LINEAR, COUNTS = 0, 1
+"""What a policy learns: an estimate an arm, or a mean an arm and context."""
+REBUILD = 8192
+MOST_REGISTERS = 48
+"""Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
+MOST_SHARED = 32_768
+"""Bytes of tables that a block of threads keeps in the memory which it shares."""
+ARRIVALS, RADEMACHER = philox.ARRIVALS, draws.RADEMACHER
+
+
+@cache
+def inner(single: bool) -> Any:
+    """The functions that both engines share, in the precision asked for."""
+    shared = {
+        "words": philox.words, "pick": draws.pick, "log_unit": draws.log_unit, "gaussians": draws.gaussians,
+        "features": draws.features, "choose": linear.choose, "learn": linear.learn, "refine": linear.refine,
+        "record": linear.record, "rebuild_arm": linear.rebuild_arm, "choose_by_count": counts.choose,
+    }  # fmt: skip
+    done: dict[Any, Any] = {}
+    return SimpleNamespace(
+        **{name: in_single(function, done) if single else function for name, function in shared.items()}
+    )
+
+
+@cache
+def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool) -> Any:
+    """Advance every run of a policy by some steps; K arms, d features, n contexts.
+
+    seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
+    (steps + 1,) exploration of each step.
+    marks : (M,) numbers of steps after which curve (R, M) takes down the pseudo-regret, and noise_curve the noise; the
+    last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`. low, high,
+    theta, gap : the box. regret : (R,), sums : (4, R), at : (R,), tally and state : (…, R) go on in the next launch.
+    """
+    real = np.float32 if single else np.float64
+    f = inner(single)
+    words, pick, log_unit, gaussians, features = f.words, f.pick, f.log_unit, f.gaussians, f.features
+    choose, learn, refine, record = f.choose, f.learn, f.refine, f.record
+    rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
+    in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
+    scratch, rows = (K * d + 3) // 4 * 4, n + 1 if source == CHAIN else 1
+    shared = source != BOX and 8 * n * (K * d + 2 * K + 2 * rows) <= MOST_SHARED
+
+    @cuda.jit(fastmath=single)
+    def advance(
+        seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
+        losses_table, low, high, theta, gap, regret, sums, at, tally, state, curve, noise_curve, keep_noise,
+    ):  # fmt: skip
+        if shared:
+            x = cuda.shared.array((n, K, d), real)  # each on a line of its own: the simulator tells them apart by it
+            means = cuda.shared.array((n, K), real)
+            losses = cuda.shared.array((n, K), np.float64)
+            threshold = cuda.shared.array((rows, n), np.uint64)
+            alias = cuda.shared.array((rows, n), np.int64)
+            for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
+                for k in range(K):
+                    means[i, k], losses[i, k] = means_table[i, k], losses_table[i, k]
+                    for j in range(d):
+                        x[i, k, j] = x_table[i, k, j]
+                for j in range(rows):
+                    threshold[j, i], alias[j, i] = threshold_table[j, i], alias_table[j, i]
+            cuda.syncthreads()
+        elif source == BOX:
+            x, u = cuda.local.array((1, K, d), real), cuda.local.array(scratch, real)
+            means, losses = cuda.local.array((1, K), real), cuda.local.array((1, K), real)
+        else:
+            x, means, losses, threshold, alias = x_table, means_table, losses_table, threshold_table, alias_table
+        r = cuda.grid(1)
+        if r >= runs.size:
+            return
+        index = cuda.local.array(K, real)
+        if policy == LINEAR:
+            V, V_inv = cuda.local.array((K, d, d), real), cuda.local.array((K, d, d), real)
+            b, theta_hat = cuda.local.array((K, d), real), cuda.local.array((K, d), real)
+            mean, variance = cuda.local.array(K, real), cuda.local.array(K, real)
+            z, L, L_inv = cuda.local.array(d, real), cuda.local.array((d, d), real), cuda.local.array((d, d), real)
+            own_V_inv, own_theta = cuda.local.array((1, d, d), real), cuda.local.array((1, d), real)
+            own_x = cuda.local.array((1, 1, d), real)
+            field = 0
+            for k in range(K):
+                for i in range(d):
+                    b[k, i] = state[field, r] if first > 0 else real(0)
+                    theta_hat[k, i] = state[field + 1, r] if first > 0 else real(0)
+                    field += 2
+                    for j in range(i + 1):
+                        diagonal = real(1) if i == j else real(0)
+                        V[k, i, j] = state[field, r] if first > 0 else ridge * diagonal
+                        V_inv[k, i, j] = state[field + 1, r] if first > 0 else diagonal / ridge
+                        field += 2
+        else:
+            pulls, reward_sums = cuda.local.array((n, K), np.int64), cuda.local.array((n, K), real)
+            for i in range(n):
+                for k in range(K):
+                    pulls[i, k] = tally[i * K + k, r] if first > 0 else 0
+                    reward_sums[i, k] = state[i * K + k, r] if first > 0 else real(0)
+        run, row, total = runs[r], at[r], regret[r]
+        s0, s1, s2, s3 = sums[0, r], sums[1, r], sums[2, r], sums[3, r]  # every fourth step's noise, as on the CPU
+        m, mark = 0, marks[0]
+        for i in range(0, steps, 2):
+            alpha_0, alpha_1 = alpha[i], alpha[i + 1]  # early, for memory is far away
+            w0, w1, w2, w3 = words(seed, run, (first + i) // 2, 0, ARRIVALS)
+            if noise == RADEMACHER:
+                e0 = scale if w2 < np.uint64(2147483648) else -scale
+                e1 = scale if w3 < np.uint64(2147483648) else -scale
+            else:
+                e0, e1 = gaussians(log_unit(real(w2)), real(w3), scale)
+            for half in range(2):
+                if i + half < steps:
+                    step = first + i + half
+                    e, alpha_t = (e1, alpha_1) if half else (e0, alpha_0)
+                    if source == BOX:
+                        c = 0
+                        features(seed, run, step, low, high, theta, gap, u, x, means, losses, 0, K, d)
+                    else:
+                        c = pick(w1 if half else w0, threshold, alias, row)
+                        if source == CHAIN:
+                            row = c
+                    if policy == LINEAR:
+                        a = choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, d)
+                        if in_registers:  # read before you compare: where k equals a, it would be read by its address
+                            y, own_mean, own_variance = means[c, 0], mean[0], variance[0]
+                            for p in range(d):
+                                own_x[0, 0, p], own_theta[0, p] = x[c, 0, p], theta_hat[0, p]
+                                for q in range(p + 1):
+                                    own_V_inv[0, p, q] = V_inv[0, p, q]
+                            for k in range(1, K):
+                                value, other, another = means[c, k], mean[k], variance[k]
+                                if k == a:
+                                    y, own_mean, own_variance = value, other, another
+                                for p in range(d):
+                                    value, other = x[c, k, p], own_x[0, 0, p]
+                                    own_x[0, 0, p] = value if k == a else other
+                                    value, other = theta_hat[k, p], own_theta[0, p]
+                                    own_theta[0, p] = value if k == a else other
+                                    for q in range(p + 1):
+                                        value, other = V_inv[k, p, q], own_V_inv[0, p, q]
+                                        own_V_inv[0, p, q] = value if k == a else other
+                            y += e
+                            refine(own_V_inv, own_theta, 0, own_x, 0, y, own_mean, own_variance, z, d)
+                            for k in range(K):
+                                record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
+                                for p in range(d):
+                                    value, other = own_theta[0, p], theta_hat[k, p]
+                                    theta_hat[k, p] = value if k == a else other
+                                    for q in range(p + 1):
+                                        value, other = own_V_inv[0, p, q], V_inv[k, p, q]
+                                        V_inv[k, p, q] = value if k == a else other
+                        else:
+                            y = means[c, a] + e
+                            learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
+                    else:
+                        a = choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K)
+                        pulls[c, a] += 1
+                        reward_sums[c, a] += means[c, a] + e
+                    total += losses[c, a]
+                    if half:
+                        s1 += e
+                    else:
+                        s0 += e
+                    if i + half + 1 == mark:
+                        curve[r, m] = total
+                        if keep_noise:
+                            noise_curve[r, m] = s2 + s3 + s0 + s1 if i & 2 else s0 + s1 + s2 + s3
+                        m += 1
+                        mark = marks[m]
+            s0, s1, s2, s3 = s2, s3, s0, s1
+            if policy == LINEAR and (first + i + 2) % REBUILD == 0:
+                for k in range(K):
+                    rebuild_arm(V, V_inv, b, theta_hat, k, L, L_inv, d)
+        regret[r], at[r] = total, row
+        sums[0, r], sums[1, r], sums[2, r], sums[3, r] = s0, s1, s2, s3
+        if policy == LINEAR:
+            field = 0
+            for k in range(K):
+                for i in range(d):
+                    state[field, r], state[field + 1, r] = b[k, i], theta_hat[k, i]
+                    field += 2
+                    for j in range(i + 1):
+                        state[field, r], state[field + 1, r] = V[k, i, j], V_inv[k, i, j]
+                        field += 2
+        else:
+            for i in range(n):
+                for k in range(K):
+                    tally[i * K + k, r], state[i * K + k, r] = pulls[i, k], reward_sums[i, k]
+
+    return advance

@@ -1,0 +1,230 @@
+"""The CUDA engine: which runs go to which GPU, how long a launch is, and what is copied back meanwhile."""
+
+import importlib.util
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.environments.box import BoxContexts
+from armspan.environments.table import TableEnvironment
+from armspan.errors import NotApplicable
+from armspan.policies import ContextUCB, Policy
+from armspan.policies.linear import LinearPolicy
+from armspan.simulation.interpreted import policy_name
+
+LAUNCH_SECONDS = 0.25
+"""How long a launch should take: so often progress moves, and a stop is heard."""
+FIRST_LAUNCH = 2048
+"""Steps of the first launch, of which the length of the others is learnt."""
+MOST_TOGETHER = 1 << 20
+"""Runs of a chunk."""
+THREADS, FULL = 128, 1 << 14
+"""Threads of a block, and runs from which on there are enough for all parts of a GPU."""
+STAGE = 1 << 22
+"""Numbers that are copied from a GPU at a time."""
+WORTH_IT = 1_000_000_000
+"""Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
+
+
+class Work(Protocol):
+    """What the engine needs of a simulation: what is to be done, and where results go."""
+
+    env: Environment
+    horizon: int
+    runs: IntArray
+    seed: int
+    checkpoints: IntArray
+    pseudo_regret: FloatArray
+    noise_sums: FloatArray
+    finished: BoolArray
+
+    @property
+    def stopped(self) -> bool:
+        """Whether to give up."""
+        ...
+
+    def advanced(self, steps: int) -> None:
+        """So many steps more are done."""
+        ...
+
+
+def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | None:
+    """A sentence on why this cannot run on a GPU, or None."""
+    if not isinstance(env, TableEnvironment | BoxContexts):
+        return f"the environment {env.name} is not compiled for it"
+    for policy in policies:
+        if not isinstance(policy, LinearPolicy | ContextUCB):
+            return f"the policy {policy_name(policy)} is not compiled for it"
+    return "events are counted on the CPU" if events else None
+
+
+def _numba_cuda() -> Any:
+    """The module, imported when first needed: it takes its time."""
+    from numba import cuda
+
+    return cuda
+
+
+def missing() -> str | None:
+    """A sentence on what is missing on this machine, or None."""
+    if _numba_cuda().is_available():
+        return None
+    if importlib.util.find_spec("numba_cuda") is None:
+        return "it needs an NVIDIA GPU, its driver, and `pip install armspan[cuda]`"
+    return "no NVIDIA GPU with a working driver was found"
+
+
+def refuse_unless_possible(env: Environment, policies: list[Any], *, events: bool) -> None:
+    """Raise a sentence that says what to install or to use instead."""
+    reason = why_not(env, policies, events=events) or missing()
+    if reason is not None:
+        raise NotApplicable(f'engine "cuda" cannot be used here: {reason}; engine "cpu" uses all cores')
+
+
+def chunks(n_runs: int, gpus: int) -> list[slice]:
+    """Equal parts of the runs: at least one a GPU, none too large."""
+    count = min(max(-(-n_runs // MOST_TOGETHER), gpus), n_runs)
+    edges = [n_runs * i // count for i in range(count + 1)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(edges)]
+
+
+def run(work: Work, policies: list[Policy], *, single: bool) -> None:
+    """Do the work on all GPUs that are present. Changes the work's results."""
+    cuda = _numba_cuda()
+    gpus = len(cuda.gpus)
+    waiting, lock = iter(chunks(work.runs.size, gpus)), threading.Lock()
+
+    def serve(gpu: int) -> None:
+        with cuda.gpus[gpu]:
+            while not work.stopped:
+                with lock:
+                    chunk = next(waiting, None)
+                if chunk is None:
+                    return
+                for number, policy in enumerate(policies):
+                    part = _Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0)
+                    part.run(work.pseudo_regret[number])
+                work.finished[chunk] = not work.stopped
+
+    with ThreadPoolExecutor(gpus) as pool:
+        for future in [pool.submit(serve, gpu) for gpu in range(gpus)]:
+            future.result()
+
+
+class Launch(NamedTuple):
+    """Steps that one launch advances: the first, how many, and which checkpoints are in it."""
+
+    first: int
+    steps: int
+    columns: slice
+
+
+class _Chunk:
+    """One policy's runs of a chunk on the present GPU."""
+
+    def __init__(self, work: Work, rows: slice, policy: Policy, gpu: int, *, single: bool, keep_noise: bool) -> None:
+        from armspan.kernels import cuda as kernels
+
+        cuda = _numba_cuda()
+        self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
+        self.taken = LAUNCH_SECONDS
+        self.real: Any = np.float32 if single else np.float64
+        self.alpha = policy.schedule(work.env)
+        env, R = work.env, work.runs[rows].size
+        source, world = self._world(env, kernels)
+        K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
+        counting = isinstance(policy, ContextUCB)
+        ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
+        shape = (n * K, n * K) if counting else (1, K * d * (d + 3))
+        kind = kernels.COUNTS if counting else kernels.LINEAR
+        self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single)
+        self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
+        start = np.full(R, len(world[0]) - 1)  # the last row of the tables is the start's
+        self.world = [cuda.to_device(array) if np.ndim(array) else array for array in world]
+        self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros((4, R)), start)]
+        self.carried += [cuda.device_array((shape[0], R), np.int64), cuda.device_array((shape[1], R), self.real)]
+        self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
+        self.numbers = self.real(env.noise.scale), self.real(ridge)
+
+    def _world(self, env: Environment, kernels: Any) -> tuple[int, list[Any]]:
+        """Where contexts come from, and its arrays in this precision; regret is always added up in doubles."""
+        nothing = np.zeros((1, 1), self.real)
+        if isinstance(env, TableEnvironment):
+            threshold, alias, x, means, losses = env.tables()
+            tables = [threshold, alias, x.astype(self.real), means.astype(self.real), losses]
+            box = [nothing[0], nothing[0], nothing, self.real(0)]
+            return kernels.CHAIN if len(threshold) > 1 else kernels.TABLE, [*tables, *box]
+        assert isinstance(env, BoxContexts)
+        tables = [np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int64), nothing[None], nothing, np.zeros((1, 1))]
+        box = [array.astype(self.real) for array in (env.low, env.high, env.theta)]
+        return kernels.BOX, [*tables, *box, self.real(env.gap)]
+
+    def launches(self) -> Iterator[Launch]:
+        """One after the other, as long as the time that the last one has taken says."""
+        first, steps, checkpoints = 0, FIRST_LAUNCH, self.work.checkpoints
+        while first < self.work.horizon:
+            size = min(steps, self.work.horizon - first)
+            start, stop = np.searchsorted(checkpoints, [first, first + size], side="right")
+            yield Launch(first, size, slice(int(start), int(stop)))
+            first += size
+            steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), 8.0)) // 4 * 4, 4)
+
+    def run(self, curves: FloatArray) -> None:
+        """Go to the horizon; what a launch has written is copied while the next ones run. Changes curves (R, C)."""
+        stream, copies = _numba_cuda().stream(), []
+        with ThreadPoolExecutor(1) as copier:
+            for launch in self.launches():
+                began = time.perf_counter()
+                written = self._launch(launch, stream)
+                stream.synchronize()
+                self.taken = time.perf_counter() - began
+                if self.work.stopped:
+                    break
+                copies.append(copier.submit(self._fetch, launch, *written, curves))
+                self.work.advanced(launch.steps * self.runs.size)
+            for copy in copies:
+                copy.result()
+
+    def _launch(self, launch: Launch, stream: Any) -> tuple[Any, Any]:
+        """Start a launch; returns where it writes the curves."""
+        cuda = _numba_cuda()
+        checkpoints, R = self.work.checkpoints[launch.columns], self.runs.size
+        curve = cuda.device_array((R, max(checkpoints.size, 1)))
+        noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
+        alpha = self.alpha(np.arange(launch.first + 1, launch.first + launch.steps + 1)).astype(self.real)
+        alpha = np.append(alpha, alpha[-1:])  # a pair of steps is read at a time
+        marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
+        self.kernel[-(-R // self.threads), self.threads, stream](
+            np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
+            cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
+            self.keep_noise,
+        )  # fmt: skip
+        return curve, noise
+
+    def _fetch(self, launch: Launch, curve: Any, noise: Any, curves: FloatArray) -> None:
+        """Copy what a launch has written. Changes curves, and the work's sums of noise; in a thread of its own."""
+        cuda = _numba_cuda()
+        with cuda.gpus[self.gpu]:
+            _copy(cuda, curve, curves[self.rows, launch.columns])
+            if self.keep_noise:
+                _copy(cuda, noise, self.work.noise_sums[self.rows, launch.columns])
+
+
+def _copy(cuda: Any, there: Any, here: FloatArray) -> None:
+    """Copy an array (R, M) from the GPU, through memory that it reaches without the processor. Changes here."""
+    if here.size == 0:
+        return
+    rows, stream = min(max(STAGE // here.shape[1], 1), len(here)), cuda.stream()
+    stage = cuda.pinned_array((rows, here.shape[1]))
+    for first in range(0, len(here), rows):
+        part = here[first : first + rows]
+        there[first : first + rows].copy_to_host(stage[: len(part)], stream=stream)
+        stream.synchronize()
+        part[:] = stage[: len(part)]

@@ -1,0 +1,74 @@
+"""Small simulations of every kind that the CUDA engine knows; run as a program, they go through the CUDA simulator."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from armspan import ContextUCB, Greedy, LinUCBd, Result, simulate
+from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
+from armspan.errors import Interrupted
+
+STEPS = 61
+
+
+def environments() -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    features, theta = rng.uniform(size=(3, 5, 3)), rng.normal(size=(3, 3))
+    moves = rng.dirichlet(np.ones(5), size=5)
+    return {
+        "registers": paper_1a(),
+        "addresses": FiniteContexts(features, theta, probabilities=rng.dirichlet(np.ones(5)), noise=Rademacher(0.5)),
+        "chain": MarkovContexts(features, theta, moves, noise=0.3),
+        "box": BoxContexts(theta[:2, :2], -1.0, 1.0, gap=0.3),
+        "ties": FiniteContexts(np.ones((4, 2, 2)), np.ones((4, 2)) * np.arange(4)[:, None]),
+    }
+
+
+def policies(name: str) -> list[Any]:
+    return [LinUCBd(), Greedy()] + ([] if name == "box" else [ContextUCB()])
+
+
+def run(name: str, engine: str, **options: Any) -> Result:
+    usual: dict[str, Any] = {"horizon": STEPS, "runs": [4, 7, 2**31 + 5], "seed": 2**40 + 9}
+    usual["checkpoints"] = [1, 2, 8, 9, 40, STEPS]
+    return simulate(environments()[name], policies(name), engine=engine, **(usual | options))
+
+
+def main(path: str) -> None:
+    """All cases on the CUDA engine, in launches of 8 steps and with V⁻¹ afresh every 16; results go to the file."""
+    from armspan.kernels import cuda as kernels
+    from armspan.simulation import cuda
+
+    cuda.FIRST_LAUNCH, cuda.LAUNCH_SECONDS, kernels.REBUILD, cuda.STAGE = 8, 0.0, 16, 3
+    arrays: dict[str, Any] = {}
+    for name in environments():
+        result = run(name, "cuda")
+        arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
+    kernels.MOST_SHARED = kernels.MOST_REGISTERS = 0
+    kernels.kernel.cache_clear()
+    arrays["from afar"] = run("registers", "cuda").pseudo_regret
+    single = run("registers", "cuda", precision="float32")
+    arrays |= {"single pseudo_regret": single.pseudo_regret, "single noise": single.noise}
+    cuda.MOST_TOGETHER, told = 2, []
+    arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
+    arrays["progress"] = np.array(told[-1])
+    arrays["stopped"] = np.array(stopped())
+    np.savez(path, **arrays)
+
+
+def stopped() -> str:
+    """What is said when the user stops it."""
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        run("chain", "cuda", progress=stop)
+    except Interrupted as error:
+        return str(error)
+    return "nothing"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,143 @@
+"""The CUDA engine, on the CUDA simulator: no GPU is needed, and all its kernels run, slowly."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armspan import LinUCBd, simulate
+from armspan.environments import paper_1a
+from armspan.errors import NotApplicable
+from armspan.kernels import draws, linear
+from armspan.kernels.single import in_single
+from armspan.simulation import cuda
+from tests.simulation import cuda_cases
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    path = tmp_path_factory.mktemp("cuda") / "results.npz"
+    slow = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "error", "-m", "tests.simulation.cuda_cases", str(path)]
+    done = subprocess.run(command, cwd=ROOT, env=slow, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with np.load(path) as archive:
+        yield dict(archive.items())
+
+
+@pytest.mark.parametrize("name", list(cuda_cases.environments()))
+def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
+    expected = cuda_cases.run(name, "cpu")
+    np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
+
+
+def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> None:
+    np.testing.assert_allclose(simulated["from afar"], simulated["registers pseudo_regret"], rtol=0, atol=1e-9)
+
+
+def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any]) -> None:
+    np.testing.assert_allclose(simulated["single noise"], simulated["registers noise"], rtol=0, atol=1e-4)
+    apart = np.abs(simulated["single pseudo_regret"] - simulated["registers pseudo_regret"])
+    assert (apart < 1e-4).mean() > 0.9  # indices come close to each other, so that rounding changes a choice at times
+
+
+def test_chunks_and_progress(simulated: dict[str, Any]) -> None:
+    np.testing.assert_allclose(simulated["in two chunks"], simulated["chain pseudo_regret"], rtol=0, atol=1e-12)
+    total = 3 * 3 * cuda_cases.STEPS
+    assert simulated["progress"].tolist() == [total, total]
+
+
+def test_a_stop_is_heard(simulated: dict[str, Any]) -> None:
+    assert str(simulated["stopped"]).startswith("stopped with")
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 8])
+@pytest.mark.parametrize("runs", [1, 7, 1 << 20, (1 << 21) + 1])
+def test_chunks_hold_every_run_once(runs: int, gpus: int) -> None:
+    parts = cuda.chunks(runs, gpus)
+    assert [part.start for part in parts] == [0, *[part.stop for part in parts[:-1]]]
+    assert parts[-1].stop == runs
+    assert len(parts) >= min(gpus, runs)
+    assert max(part.stop - part.start for part in parts) <= cuda.MOST_TOGETHER
+
+
+class OwnPolicy:
+    def __init__(self, n_arms: int, n_features: int, seed: int) -> None:
+        pass
+
+    def choose(self, x: Any) -> int:
+        return 0
+
+    def update(self, arm: int, x: Any, reward: float) -> None:
+        pass
+
+
+class OwnEnvironment:
+    n_arms, n_features = 2, 2
+
+    def context(self, step: int, rng: np.random.Generator) -> Any:
+        return rng.normal(size=(2, 2))
+
+    def mean_rewards(self, x: Any) -> Any:
+        return x[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("env", "policy", "options", "reason"),
+    [
+        (paper_1a(), OwnPolicy, {}, "the policy OwnPolicy is not compiled for it"),
+        (OwnEnvironment(), LinUCBd(feature_bound=1.0, parameter_bound=1.0), {}, "is not compiled for it"),
+        (paper_1a(), LinUCBd(), {"events": True}, "events are counted on the CPU"),
+    ],
+)
+def test_what_cannot_run_on_a_gpu_is_refused_in_a_sentence(
+    env: Any, policy: Any, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(NotApplicable, match=f'engine "cuda" cannot be used here: .*{reason}; engine "cpu"'):
+        simulate(env, policy, horizon=10, runs=2, engine="cuda", **options)
+
+
+def test_without_a_gpu_a_sentence_says_what_to_install_or_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import cuda as numba_cuda
+
+    monkeypatch.setattr(numba_cuda, "is_available", lambda: False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(NotApplicable, match=r"needs an NVIDIA GPU, its driver, and `pip install armspan\[cuda\]`"):
+        simulate(paper_1a(), LinUCBd(), horizon=10, runs=2, engine="cuda")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    with pytest.raises(NotApplicable, match="no NVIDIA GPU with a working driver was found; engine"):
+        simulate(paper_1a(), LinUCBd(), horizon=10, runs=2, engine="cuda")
+
+
+def test_auto_takes_a_gpu_for_large_work_only_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr(cuda, "missing", lambda: None)
+    monkeypatch.setattr(cuda, "run", lambda work, policies, single: taken.append(work.runs.size))
+    small = simulate(paper_1a(), LinUCBd(), horizon=10, runs=2)
+    large = simulate(paper_1a(), LinUCBd(), horizon=2**32, runs=1, checkpoints=[1])
+    assert (small.engine, large.engine, taken) == ("cpu", "cuda", [1])
+    monkeypatch.setattr(cuda, "missing", lambda: "there is none")
+    assert simulate(paper_1a(), LinUCBd(), horizon=10, runs=2).engine == "cpu"
+
+
+def test_single_precision_has_no_double_in_it() -> None:
+    """Every inner function: float32 in, float32 out, however its constants are written."""
+    one, word = np.float32(1.5), np.float32(3e9)
+    turn, gaussians, score = (plain(inner) for inner in (draws.turn, draws.gaussians, linear.score))
+    assert {type(part) for part in turn(word)} == {np.float32}
+    assert {type(part) for part in gaussians(-one, word, one)} == {np.float32}
+    x, V, theta = np.ones((1, 2, 3), np.float32), np.ones((2, 3, 3), np.float32), np.ones((2, 3), np.float32)
+    assert {type(part) for part in score(V, theta, 0, x, 0, 3)} == {np.float32}
+
+
+def plain(inner: Any) -> Any:
+    return in_single(inner.py_func)
