@@ -10,6 +10,9 @@ from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Ra
 from armspan.errors import Interrupted
 
 STEPS = 61
+TEAMS = ("addresses", "chain", "box")
+SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
+"""A team of 32 threads is slow to simulate."""
 
 
 def environments() -> dict[str, Any]:
@@ -38,8 +41,10 @@ def run(name: str, engine: str, **options: Any) -> Result:
 def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 8 steps and with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels import cuda as kernels
+    from armspan.kernels import cuda_team
     from armspan.simulation import cuda
 
+    team: Any = cuda_team
     cuda.FIRST_LAUNCH, cuda.LAUNCH_SECONDS, kernels.REBUILD, cuda.STAGE = 8, 0.0, 16, 3
     arrays: dict[str, Any] = {}
     for name in environments():
@@ -50,7 +55,10 @@ def main(path: str) -> None:
     arrays["from afar"] = run("registers", "cuda").pseudo_regret
     single = run("registers", "cuda", precision="float32")
     arrays |= {"single pseudo_regret": single.pseudo_regret, "single noise": single.noise}
-    cuda.MOST_TOGETHER, told = 2, []
+    cuda.MOST_ALONE, team.REBUILD = 0, 4
+    for name in TEAMS:
+        arrays[f"{name} by a team"] = simulate(environments()[name], LinUCBd(), engine="cuda", **SHORT).pseudo_regret
+    cuda.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
     arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
     arrays["progress"] = np.array(told[-1])
     arrays["stopped"] = np.array(stopped())

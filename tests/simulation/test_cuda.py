@@ -14,7 +14,7 @@ import pytest
 from armspan import LinUCBd, simulate
 from armspan.environments import paper_1a
 from armspan.errors import NotApplicable
-from armspan.kernels import draws, linear
+from armspan.kernels import cuda_team, draws, linear
 from armspan.kernels.single import in_single
 from armspan.simulation import cuda
 from tests.simulation import cuda_cases
@@ -42,6 +42,18 @@ def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], nam
 
 def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> None:
     np.testing.assert_allclose(simulated["from afar"], simulated["registers pseudo_regret"], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", cuda_cases.TEAMS)
+def test_teams_make_the_same_choices(simulated: dict[str, Any], name: str) -> None:
+    expected = simulate(cuda_cases.environments()[name], LinUCBd(), engine="cpu", **cuda_cases.SHORT)
+    np.testing.assert_allclose(simulated[f"{name} by a team"], expected.pseudo_regret, rtol=0, atol=1e-9)
+
+
+def test_a_team_shares_what_it_needs_and_no_more() -> None:
+    """V⁻¹ and V together K·d(d + 1) numbers, and little else; what does not fit is left to threads alone."""
+    needed = 10 * 20 * 21 * 8
+    assert needed < cuda_team.bytes_shared(10, 20, single=False) < 1.3 * needed < cuda_team.MOST_BYTES
 
 
 def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any]) -> None:

@@ -17,13 +17,19 @@ from armspan.experiments import (
     Predictions,
     Settings,
     Survey,
+    Tails,
     reproduce,
 )
 from armspan.experiments.predictions import confusion, within_factor
 
 EXAMPLE = """\
 armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
-  armspan reproduce 1a --runs 20 --horizon 50000"""
+  armspan reproduce 1a --runs 20 --horizon 50000
+  armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
+
+
+TAILS = {"runs": 10_000, "horizon": 100_000}
+"""Tails want many runs; so many take a few minutes without a GPU."""
 
 
 def add_parser(commands: Any) -> None:
@@ -36,15 +42,21 @@ def add_parser(commands: Any) -> None:
         example=EXAMPLE,
     )
     parser.add_argument(
-        "figure", nargs="?", default="all", help="1a, 1b, 1c, dial, idea, predictions, or all (default: the first five)"
+        "figure",
+        nargs="?",
+        default="all",
+        help="1a, 1b, 1c, dial, idea, predictions, tails, or all (default: the first five)",
     )
     size = Settings()
-    parser.add_argument("--runs", type=int, default=size.runs, help=f"runs of each simulation (default {size.runs})")
-    parser.add_argument("--horizon", type=int, default=size.horizon, help=f"steps of a run (default {size.horizon})")
+    runs, horizon = f"{size.runs}; for tails {TAILS['runs']}", f"{size.horizon}; for tails {TAILS['horizon']}"
+    parser.add_argument("--runs", type=int, help=f"runs of each simulation (default {runs})")
+    parser.add_argument("--horizon", type=int, help=f"steps of a run (default {horizon})")
     parser.add_argument("--seed", type=int, default=size.seed, help=f"random seed (default {size.seed})")
     parser.add_argument("--draws", type=int, default=size.draws, help=f"draws of θ for 1c (default {size.draws})")
     parser.add_argument(
-        "--engine", default=size.engine, help="auto (default), cpu or python; idea and predictions are always compiled"
+        "--engine",
+        default=size.engine,
+        help="auto (default), cpu, cuda or python; idea and predictions always run on the cpu",
     )
     add_common(parser)
     parser.set_defaults(run=run)
@@ -58,7 +70,9 @@ def run(args: argparse.Namespace) -> int:
     if args.figure not in ("all", *FIGURES):
         raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
     figures = ALL if args.figure == "all" else (args.figure,)
-    settings = Settings(args.runs, args.horizon, args.seed, args.engine, args.draws)
+    given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
+    usual = TAILS if figures == ("tails",) else {}
+    settings = Settings(**(usual | given), seed=args.seed, engine=args.engine, draws=args.draws)
     folder = output_folder(args.out)
     outcomes: dict[str, Outcome] = {}
 
@@ -79,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
             collect(partial.panel.key, partial)
         elif isinstance(partial, DialResult):
             collect("dial", partial)
+        elif isinstance(partial, Tails):
+            collect("tails", partial)
     if args.json:
         print(as_json(paper.summary(outcomes, settings)))
     else:
@@ -114,6 +130,8 @@ def _text(outcome: Outcome) -> str:
             f"  forecast within a factor 3: regret {regret:.0%}, end of exploration {last:.0%} of the diverse problems"
         )
         return "\n".join([f"{len(outcome.entries)} random problems, said before and seen after", *lines, met])
+    if isinstance(outcome, Tails):
+        return _tails_text(outcome)
     if isinstance(outcome, Idea):
         lines = []
         for words, env, result in zip(outcome.words, outcome.envs, outcome.results, strict=True):
@@ -126,3 +144,15 @@ def _text(outcome: Outcome) -> str:
         row = result.summary()[0]
         lines.append(f"  λ₀ = {value:<9.3g} {row.mean:9,.1f} ± {row.sd:<9,.1f} {row.growth.verdict}")
     return "\n".join(["Diversity dial: final pseudo-regret of LinUCB-d (mean ± sd)", *lines])
+
+
+def _tails_text(tails: Tails) -> str:
+    first = tails.entries[0]
+    size = f"{first.runs:,} runs of {tails.horizon:,} steps at each diversity, engine {first.engine}"
+    head = "".join(f"{word:>9}" for word in ("mean", "median", "99 %", "99.9 %", "99.99 %", "largest"))
+    lines = [f"Tails: final pseudo-regret of LinUCB-d, {size}", f"  {'λ₀':<9}{head}  still exploring"]
+    for tail in tails.entries:
+        quantiles = "".join(f"{tail.quantile(q):>9,.0f}" for q in (0.5, 0.99, 0.999, 0.9999))
+        share = f"{tail.still_exploring / tail.runs:.2g} of the runs"
+        lines.append(f"  {tail.lambda_0:<9.3g}{tail.mean:>9,.1f}{quantiles}{tail.largest:>9,.0f}  {share}")
+    return "\n".join(lines)

@@ -23,7 +23,8 @@ def add_parser(commands: Any) -> None:
     )
     add_spec(parser)
     add_sizes(parser)
-    parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
+    parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
+    parser.add_argument("--precision", default="float64", help="float64 (default), or float32 on the engine cuda")
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
                 runs=spec.runs,
                 seed=spec.seed,
                 engine=args.engine,
+                precision=args.precision,
                 progress=bars(spec.name),
             )
     except Interrupted as stop:
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(experiment.summary(spec, result)))
     else:
-        print(f"{spec.name}\n{result.summary()}")
+        print(f"{spec.name} (engine {result.engine})\n{result.summary()}")
     if folder is not None:
         report = experiment.write(spec, result, folder)
         if not args.json:

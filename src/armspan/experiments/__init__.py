@@ -14,6 +14,7 @@ from armspan.experiments.paper import (
     reproduce,
 )
 from armspan.experiments.survey import Survey
+from armspan.experiments.tails import Tails
 
 __all__ = [
     "ALL",
@@ -27,5 +28,6 @@ __all__ = [
     "Predictions",
     "Settings",
     "Survey",
+    "Tails",
     "reproduce",
 ]

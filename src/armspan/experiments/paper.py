@@ -19,13 +19,14 @@ from armspan.experiments.claims import (
 from armspan.experiments.idea import Idea, run_idea
 from armspan.experiments.predictions import Prediction, run_predictions
 from armspan.experiments.survey import CONTEXTS, Survey, survey_1c
+from armspan.experiments.tails import Tails, run_tails
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import Result, simulate
 from armspan.simulation.runner import check_sizes
 
-FIGURES = ("1a", "1b", "1c", "dial", "idea", "predictions")
-ALL = FIGURES[:-1]
-"""What `reproduce all` runs; the predictions take as long again."""
+FIGURES = ("1a", "1b", "1c", "dial", "idea", "predictions", "tails")
+ALL = FIGURES[:-2]
+"""What `reproduce all` runs; the predictions take as long again, and the tails want a GPU."""
 DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
 
 
@@ -91,7 +92,7 @@ class Watch(Protocol):
     def __call__(self, stage: str) -> Progress: ...
 
 
-Outcome = PanelResult | Survey | DialResult | Idea | Predictions
+Outcome = PanelResult | Survey | DialResult | Idea | Predictions | Tails
 
 
 def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
@@ -108,9 +109,11 @@ def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Ite
         elif figure == "dial":
             yield "dial", _run_dial(settings, watch("diversity dial"))
             continue
-        elif figure in ("idea", "predictions"):
+        elif figure in ("idea", "predictions", "tails"):
             size = {"runs": settings.runs, "horizon": settings.horizon, "seed": settings.seed}
-            if figure == "idea":
+            if figure == "tails":
+                yield "tails", run_tails(**size, engine=settings.engine, progress=watch("tails"))
+            elif figure == "idea":
                 yield "idea", run_idea(**size, progress=watch("the idea in three problems"))
             else:
                 yield "predictions", Predictions(run_predictions(**size, progress=watch("predictions")))

@@ -30,14 +30,17 @@ ARRIVALS, RADEMACHER = philox.ARRIVALS, draws.RADEMACHER
 def inner(single: bool) -> Any:
     """The functions that both engines share, in the precision asked for."""
     shared = {
-        "words": philox.words, "pick": draws.pick, "log_unit": draws.log_unit, "gaussians": draws.gaussians,
-        "features": draws.features, "choose": linear.choose, "learn": linear.learn, "refine": linear.refine,
-        "record": linear.record, "rebuild_arm": linear.rebuild_arm, "choose_by_count": counts.choose,
-    }  # fmt: skip
+        philox: ("words",),
+        draws: ("pick", "log_unit", "gaussians", "features", "draw_units", "place"),
+        linear: (
+            *("choose", "learn", "products", "refine", "record", "rebuild_arm"),
+            *("best_of", "smaller", "moved"),
+        ),
+    }
+    functions = {name: getattr(room, name) for room, names in shared.items() for name in names}
+    functions["choose_by_count"] = counts.choose
     done: dict[Any, Any] = {}
-    return SimpleNamespace(
-        **{name: in_single(function, done) if single else function for name, function in shared.items()}
-    )
+    return SimpleNamespace(**{name: in_single(f, done) if single else f for name, f in functions.items()})
 
 
 @cache
@@ -53,9 +56,10 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     real = np.float32 if single else np.float64
     f = inner(single)
     words, pick, log_unit, gaussians, features = f.words, f.pick, f.log_unit, f.gaussians, f.features
-    choose, learn, refine, record = f.choose, f.learn, f.refine, f.record
+    choose, learn, products, refine, record = f.choose, f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
     in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
+    D = d if in_registers else np.uint64(d)  # an unsigned index needs no check for counting from the end
     scratch, rows = (K * d + 3) // 4 * 4, n + 1 if source == CHAIN else 1
     shared = source != BOX and 8 * n * (K * d + 2 * K + 2 * rows) <= MOST_SHARED
 
@@ -134,7 +138,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                         if source == CHAIN:
                             row = c
                     if policy == LINEAR:
-                        a = choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, d)
+                        a = choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D)
                         if in_registers:  # read before you compare: where k equals a, it would be read by its address
                             y, own_mean, own_variance = means[c, 0], mean[0], variance[0]
                             for p in range(d):
@@ -154,7 +158,8 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                                         value, other = V_inv[k, p, q], own_V_inv[0, p, q]
                                         own_V_inv[0, p, q] = value if k == a else other
                             y += e
-                            refine(own_V_inv, own_theta, 0, own_x, 0, y, own_mean, own_variance, z, d)
+                            products(own_V_inv, 0, own_x, 0, z, d)
+                            refine(own_V_inv, own_theta, 0, y, own_mean, own_variance, z, d)
                             for k in range(K):
                                 record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
                                 for p in range(d):
@@ -165,7 +170,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                                         V_inv[k, p, q] = value if k == a else other
                         else:
                             y = means[c, a] + e
-                            learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
+                            learn(V, V_inv, b, theta_hat, np.uint64(a), x, c, y, mean[a], variance[a], z, D)
                     else:
                         a = choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K)
                         pulls[c, a] += 1

@@ -118,27 +118,40 @@ def sum_noise(noise, marks, sums, curve):
 
 
 @inlined
+def draw_units(seed, run, step, attempt, u, first, every):
+    """Numbers in (0, 1) for one draw of features, four at a time. Changes u; first, every : which fours."""
+    calls = u.size // 4
+    for j in range(first, calls, every):
+        w0, w1, w2, w3 = words(seed, run, step, attempt * calls + j, FEATURES)
+        u[4 * j], u[4 * j + 1], u[4 * j + 2], u[4 * j + 3] = unit(w0), unit(w1), unit(w2), unit(w3)
+
+
+@inlined
+def place(low, high, theta, u, x, means, c, a, d):
+    """An arm's features in the box, and its mean reward. Changes x[c, a] and means[c, a]."""
+    mean = 0.0
+    for j in range(d):
+        x[c, a, j] = low[j] + (high[j] - low[j]) * u[a * d + j]
+        mean += theta[a, j] * x[c, a, j]
+    means[c, a] = mean
+
+
+@inlined
 def features(seed, run, step, low, high, theta, gap, u, x, means, losses, c, K, d):
     """Features of one step, redrawn until the best arm leads by gap. Changes row c of x, means and losses.
 
     u : scratch for K·d numbers, rounded up to a multiple of 4.
     """
-    index, lead, best = 0, -1.0, 0.0
-    while lead < gap:
-        for j in range(0, u.size, 4):
-            w0, w1, w2, w3 = words(seed, run, step, index, FEATURES)
-            u[j], u[j + 1], u[j + 2], u[j + 3] = unit(w0), unit(w1), unit(w2), unit(w3)
-            index += 1
+    attempt, best, second = 0, LOWEST, 0.0
+    while best - second < gap:
+        draw_units(seed, run, step, attempt, u, 0, 1)
+        for a in range(K):
+            place(low, high, theta, u, x, means, c, a, d)
         best, second = LOWEST, LOWEST
         for a in range(K):
-            mean = 0.0
-            for j in range(d):
-                x[c, a, j] = low[j] + (high[j] - low[j]) * u[a * d + j]
-                mean += theta[a, j] * x[c, a, j]
-            means[c, a] = mean
-            second = max(second, min(best, mean))
-            best = max(best, mean)
-        lead = best - second
+            second = max(second, min(best, means[c, a]))
+            best = max(best, means[c, a])
+        attempt += 1
     for a in range(K):
         losses[c, a] = best - means[c, a]
 

@@ -41,19 +41,46 @@ def choose(V_inv, theta_hat, x, c, alpha, index, mean, variance, seed, run, step
 
 
 @inlined
-def refine(V_inv, theta_hat, a, x, c, y, mean, variance, z, d):
-    """V⁻¹ and θ̂ of arm a after a reward, by Sherman–Morrison. Changes both; z is scratch."""
-    for i in range(d):  # z = V⁻¹x
+def best_of(index, seed, run, step, K):
+    """The arm with the largest index (K,), where all are known."""
+    best, second, a = LOWEST, LOWEST, 0
+    for k in range(K):
+        best, second, a = contend(index[k], k, best, second, a)
+    if is_tie(best, second):
+        a = break_tie(index, best, seed, run, step)
+    return a
+
+
+@inlined
+def products(V_inv, a, x, c, z, d):
+    """Z = V⁻¹x of an arm, by one pass over the triangle. Changes z (d,)."""
+    for i in range(d):
         total = V_inv[a, i, i] * x[c, a, i]
         for j in range(i):
             total += V_inv[a, i, j] * x[c, a, j]
             z[j] += V_inv[a, i, j] * x[c, a, i]
         z[i] = total
-    gain = 1.0 / (1.0 + variance)
+
+
+@inlined
+def smaller(entry, variance, z_i, z_j):
+    """An entry of V⁻¹ after a reward: Sherman and Morrison's V⁻¹ - zzᵀ/(1 + σ̂²), with z = V⁻¹x."""
+    return entry - 1.0 / (1.0 + variance) * z_i * z_j
+
+
+@inlined
+def moved(entry, variance, error, z_i):
+    """An entry of θ̂ after a reward that was off by so much."""
+    return entry + 1.0 / (1.0 + variance) * error * z_i
+
+
+@inlined
+def refine(V_inv, theta_hat, a, y, mean, variance, z, d):
+    """V⁻¹ and θ̂ of an arm after a reward, with z = V⁻¹x. Changes both."""
     for i in range(d):
-        theta_hat[a, i] += gain * (y - mean) * z[i]
+        theta_hat[a, i] = moved(theta_hat[a, i], variance, y - mean, z[i])
         for j in range(i + 1):
-            V_inv[a, i, j] -= gain * z[i] * z[j]
+            V_inv[a, i, j] = smaller(V_inv[a, i, j], variance, z[i], z[j])
 
 
 @inlined
@@ -68,8 +95,9 @@ def record(V, b, a, x, c, row, weight, y, d):
 @inlined
 def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
     """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow. Changes all four; z is scratch."""
+    products(V_inv, a, x, c, z, d)
     record(V, b, a, x, c, a, 1.0, y, d)
-    refine(V_inv, theta_hat, a, x, c, y, mean, variance, z, d)
+    refine(V_inv, theta_hat, a, y, mean, variance, z, d)
 
 
 @inlined

@@ -8,11 +8,12 @@ import numpy as np
 
 import armspan
 from armspan._json import as_json
-from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Settings, Survey
+from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Settings, Survey, Tails
 from armspan.experiments.predictions import confusion, within_factor
 from armspan.report import figures, page, tables
 from armspan.report.events import idea_figure
 from armspan.report.predictions import confusion_table, predictions_figure
+from armspan.report.tails import over_table, tails_figure, tails_table
 from armspan.simulation import Result
 from armspan.simulation.growth import RULE
 
@@ -61,6 +62,8 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
         shares = {"regret_within_factor_3": regret, "last_exploration_within_factor_3": last}
         problems = [vars(entry) | {"forecast": vars(entry.forecast)} for entry in outcome.entries]
         return {"confusion": confusion(outcome.entries), **shares, "problems": problems}
+    if isinstance(outcome, Tails):
+        return {"horizon": outcome.horizon, "levels": [tail.as_dict() for tail in outcome.entries]}
     if isinstance(outcome, Idea):
         rows = [result.summary()[0].as_dict() for result in outcome.results]
         return dict(zip(outcome.words, rows, strict=True))
@@ -120,6 +123,8 @@ def _section(key: str, outcome: Outcome, folder: Path) -> list[str]:
         return _idea_section(outcome, folder)
     if isinstance(outcome, Predictions):
         return _predictions_section(outcome, folder)
+    if isinstance(outcome, Tails):
+        return _tails_section(outcome, folder)
     return _dial_section(outcome, folder)
 
 
@@ -143,6 +148,29 @@ def _predictions_section(outcome: Predictions, folder: Path) -> list[str]:
         page.table(*confusion_table(outcome.entries)),
         page.paragraph(met),
         page.picture(figure, caption),
+    ]
+
+
+def _tails_section(tails: Tails, folder: Path) -> list[str]:
+    figure = tails_figure(tails)
+    figures.save(figure, folder, "figure-tails")
+    first = tails.entries[0]
+    text = (
+        f"Our own figure: not the mean of a hundred runs but the whole distribution over {first.runs:,} of them, at "
+        "each of several diversities with the same rewards. How much regret does the unluckiest run in ten "
+        "thousand pay, and how long may exploration last?"
+    )
+    caption = (
+        "Left: share of runs that end with more regret than x. Middle: share of runs that pull a suboptimal arm after "
+        "step t. Right: quantiles of the final regret against the diversity of the contexts."
+    )
+    return [
+        page.heading("Tails: the unlucky runs"),
+        page.paragraph(text),
+        page.picture(figure, caption),
+        page.table(*tails_table(tails)),
+        page.paragraph("And after which step exploration is over:"),
+        page.table(*over_table(tails)),
     ]
 
 

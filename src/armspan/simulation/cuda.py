@@ -27,6 +27,8 @@ MOST_TOGETHER = 1 << 20
 """Runs of a chunk."""
 THREADS, FULL = 128, 1 << 14
 """Threads of a block, and runs from which on there are enough for all parts of a GPU."""
+MOST_ALONE = 200
+"""Numbers that a run learns up to which a thread lives through it alone; beyond, a team of threads does."""
 STAGE = 1 << 22
 """Numbers that are copied from a GPU at a time."""
 WORTH_IT = 1_000_000_000
@@ -131,6 +133,7 @@ class _Chunk:
 
     def __init__(self, work: Work, rows: slice, policy: Policy, gpu: int, *, single: bool, keep_noise: bool) -> None:
         from armspan.kernels import cuda as kernels
+        from armspan.kernels import cuda_team as team
 
         cuda = _numba_cuda()
         self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
@@ -144,8 +147,14 @@ class _Chunk:
         ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
         shape = (n * K, n * K) if counting else (1, K * d * (d + 3))
         kind = kernels.COUNTS if counting else kernels.LINEAR
-        self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single)
-        self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
+        small = K * d * (d + 3) <= MOST_ALONE or team.bytes_shared(K, d, single) > team.MOST_BYTES
+        if counting or small:
+            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single)
+            self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
+            self.blocks = -(-R // self.threads)
+        else:
+            self.kernel = team.kernel(K, d, source, env.noise.code, single)
+            self.threads, self.blocks = team.TEAM, R
         start = np.full(R, len(world[0]) - 1)  # the last row of the tables is the start's
         self.world = [cuda.to_device(array) if np.ndim(array) else array for array in world]
         self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros((4, R)), start)]
@@ -201,7 +210,7 @@ class _Chunk:
         alpha = self.alpha(np.arange(launch.first + 1, launch.first + launch.steps + 1)).astype(self.real)
         alpha = np.append(alpha, alpha[-1:])  # a pair of steps is read at a time
         marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
-        self.kernel[-(-R // self.threads), self.threads, stream](
+        self.kernel[self.blocks, self.threads, stream](
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
             self.keep_noise,
