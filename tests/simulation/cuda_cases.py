@@ -50,6 +50,8 @@ def main(path: str) -> None:
     for name in environments():
         result = run(name, "cuda")
         arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
+    cuda.FULL = 1
+    arrays["many"] = run("registers", "cuda").pseudo_regret
     kernels.MOST_SHARED = kernels.MOST_REGISTERS = 0
     kernels.kernel.cache_clear()
     arrays["from afar"] = run("registers", "cuda").pseudo_regret

@@ -42,6 +42,7 @@ def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], nam
 
 def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> None:
     np.testing.assert_allclose(simulated["from afar"], simulated["registers pseudo_regret"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(simulated["many"], simulated["registers pseudo_regret"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", cuda_cases.TEAMS)

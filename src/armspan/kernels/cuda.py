@@ -44,8 +44,10 @@ def inner(single: bool) -> Any:
 
 
 @cache
-def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool) -> Any:
+def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool, few: bool) -> Any:
     """Advance every run of a policy by some steps; K arms, d features, n contexts.
+
+    few : so few runs that a step's latency counts, not the number of its instructions.
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
     (steps + 1,) exploration of each step.
@@ -140,18 +142,22 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                     if policy == LINEAR:
                         a = choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D)
                         if in_registers:  # read before you compare: where k equals a, it would be read by its address
-                            y, own_mean, own_variance = means[c, 0], mean[0], variance[0]
+                            at_once = 0 if few else a  # what lies in shared memory, by comparing or by its address
+                            y, own_mean, own_variance = means[c, at_once], mean[0], variance[0]
                             for p in range(d):
-                                own_x[0, 0, p], own_theta[0, p] = x[c, 0, p], theta_hat[0, p]
+                                own_x[0, 0, p], own_theta[0, p] = x[c, at_once, p], theta_hat[0, p]
                                 for q in range(p + 1):
                                     own_V_inv[0, p, q] = V_inv[0, p, q]
                             for k in range(1, K):
-                                value, other, another = means[c, k], mean[k], variance[k]
-                                if k == a:
-                                    y, own_mean, own_variance = value, other, another
+                                value, other = mean[k], variance[k]
+                                own_mean, own_variance = (value, other) if k == a else (own_mean, own_variance)
+                                if few:
+                                    value = means[c, k]
+                                    y = value if k == a else y
                                 for p in range(d):
-                                    value, other = x[c, k, p], own_x[0, 0, p]
-                                    own_x[0, 0, p] = value if k == a else other
+                                    if few:
+                                        value, other = x[c, k, p], own_x[0, 0, p]
+                                        own_x[0, 0, p] = value if k == a else other
                                     value, other = theta_hat[k, p], own_theta[0, p]
                                     own_theta[0, p] = value if k == a else other
                                     for q in range(p + 1):

@@ -21,8 +21,8 @@ from armspan.simulation.interpreted import policy_name
 
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: so often progress moves, and a stop is heard."""
-FIRST_LAUNCH = 2048
-"""Steps of the first launch, of which the length of the others is learnt."""
+FIRST_LAUNCH, MOST_GROWTH = 2048, 8
+"""Steps of the first launch, and how many times longer than the one before it a launch may be."""
 MOST_TOGETHER = 1 << 20
 """Runs of a chunk."""
 THREADS, FULL = 128, 1 << 14
@@ -149,7 +149,7 @@ class _Chunk:
         kind = kernels.COUNTS if counting else kernels.LINEAR
         small = K * d * (d + 3) <= MOST_ALONE or team.bytes_shared(K, d, single) > team.MOST_BYTES
         if counting or small:
-            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single)
+            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL)
             self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
             self.blocks = -(-R // self.threads)
         else:
@@ -183,15 +183,18 @@ class _Chunk:
             start, stop = np.searchsorted(checkpoints, [first, first + size], side="right")
             yield Launch(first, size, slice(int(start), int(stop)))
             first += size
-            steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), 8.0)) // 4 * 4, 4)
+            steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), MOST_GROWTH)) // 4 * 4, 4)
 
     def run(self, curves: FloatArray) -> None:
-        """Go to the horizon; what a launch has written is copied while the next ones run. Changes curves (R, C)."""
+        """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C)."""
         stream, copies = _numba_cuda().stream(), []
-        with ThreadPoolExecutor(1) as copier:
+        with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
+            ahead = thinker.submit(self._alphas, np.empty(0), 0, FIRST_LAUNCH)
             for launch in self.launches():
-                began = time.perf_counter()
-                written = self._launch(launch, stream)
+                began, alphas = time.perf_counter(), ahead.result()
+                written = self._launch(launch, alphas[: launch.steps], stream)
+                rest, end = alphas[launch.steps :], launch.first + launch.steps
+                ahead = thinker.submit(self._alphas, rest, end, MOST_GROWTH * launch.steps)
                 stream.synchronize()
                 self.taken = time.perf_counter() - began
                 if self.work.stopped:
@@ -201,14 +204,20 @@ class _Chunk:
             for copy in copies:
                 copy.result()
 
-    def _launch(self, launch: Launch, stream: Any) -> tuple[Any, Any]:
+    def _alphas(self, known: FloatArray, first: int, steps: int) -> FloatArray:
+        """α_t of so many steps, of which the first ones are known; fewer at the horizon."""
+        steps = min(steps, self.work.horizon - first)
+        if steps <= known.size:
+            return known
+        return np.concatenate([known, self.alpha(np.arange(first + known.size + 1, first + steps + 1))])
+
+    def _launch(self, launch: Launch, alphas: FloatArray, stream: Any) -> tuple[Any, Any]:
         """Start a launch; returns where it writes the curves."""
         cuda = _numba_cuda()
         checkpoints, R = self.work.checkpoints[launch.columns], self.runs.size
         curve = cuda.device_array((R, max(checkpoints.size, 1)))
         noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
-        alpha = self.alpha(np.arange(launch.first + 1, launch.first + launch.steps + 1)).astype(self.real)
-        alpha = np.append(alpha, alpha[-1:])  # a pair of steps is read at a time
+        alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
         marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
         self.kernel[self.blocks, self.threads, stream](
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
