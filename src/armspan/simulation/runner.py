@@ -11,6 +11,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import IntArray, Progress
+from armspan.backends import check_backend
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
@@ -24,6 +25,7 @@ from armspan.simulation.events import Events
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
 from armspan.simulation.result import Result
+from armspan.simulation.spread import part, spread
 
 ENGINES = ("auto", "cpu", "cuda", "python")
 
@@ -40,6 +42,7 @@ def simulate(
     engine: str = "auto",
     checkpoints: Sequence[int] | None = None,
     events: bool = False,
+    backend: Any = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -55,7 +58,9 @@ def simulate(
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
     events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
         "cpu", and the environment not a user's own.
-    workers : threads; as many as there are cores if left out.
+    backend : where: None for this process, "processes" for local ones, or a Dask cluster, by its scheduler's address
+        ("tcp://host:8786") or a Dask client. Results are the same.
+    workers : threads, or local processes; as many as there are cores if left out.
     progress : called as progress(done, total).
     """
     env = as_environment(env)
@@ -69,6 +74,8 @@ def simulate(
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
     engine = "cpu" if engine == "auto" else engine
     marks = plan.as_checkpoints(checkpoints, horizon)
+    check_backend(backend, workers)
+    processes = workers
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
@@ -79,6 +86,11 @@ def simulate(
             policy.schedule(env)(np.array([horizon]))
     theirs = isinstance(env, CustomEnvironment) or not all(isinstance(policy, Policy) for policy in policies)
     interpreted = theirs or engine == "python"
+    if backend is not None:
+        options = {"horizon": horizon, "seed": seed, "engine": engine, "checkpoints": marks, "events": events}
+        spent = horizon * len(policies) * plan.step_seconds(env.n_arms, env.n_features, interpreted=interpreted)
+        work = partial(part, simulate, env, policies, options)
+        return spread(work, numbers, spent, backend=backend, workers=processes, progress=progress)
     if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
@@ -86,8 +98,8 @@ def simulate(
         job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
         done = job.finished
-        partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
-        raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", partial) from None
+        kept = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
+        raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", kept) from None
     return _result(job, policies, engine, np.arange(numbers.size))
 
 
