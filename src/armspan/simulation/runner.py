@@ -215,7 +215,7 @@ class _Job:
 
 def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Result:
     pseudo_regret = job.pseudo_regret[:, rows]
-    names = _unique([policy_name(policy) for policy in policies])
+    names = unique([policy_name(policy) for policy in policies])
     return Result(
         policies=names,
         runs=job.runs[rows],
@@ -231,7 +231,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray) -> Resu
     )
 
 
-def _unique(names: list[str]) -> tuple[str, ...]:
+def unique(names: list[str]) -> tuple[str, ...]:
     """Number the names that occur before: "greedy", "greedy (2)"."""
     result: list[str] = []
     for name in names:
