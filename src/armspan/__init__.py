@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from armspan._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from armspan import environments, theory

@@ -1,11 +1,11 @@
-"""A Dask cluster, by its own client: joblib's way to it places arguments on single workers, and loses them with those."""
+"""A Dask cluster, by its own client: joblib's leaves arguments on single workers, and loses them when those die."""
 
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from armspan import __version__
+from armspan._version import __version__
 from armspan.backends.packed import Packed, work
 from armspan.errors import MissingExtra, NotApplicable, WorkerDied
 
@@ -19,8 +19,8 @@ BATCH = 1000
 def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
     """(index, result) of every part, as they come. Dask computes a part again whose worker died."""
     try:
-        from distributed import Client, KilledWorker, as_completed
-        from distributed.client import FutureCancelledError
+        from distributed import Client, KilledWorker
+        from distributed.client import FutureCancelledError, as_completed
     except ImportError:
         raise MissingExtra("a Dask cluster needs distributed: pip install 'armspan[cluster]'") from None
     with ExitStack() as stack:
@@ -39,7 +39,9 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
         stack.callback(client.cancel, futures)
         try:
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
-            for future, result in as_completed(futures, loop=client.loop, with_results=True):
+            for future, result in as_completed(  # type: ignore[no-untyped-call]
+                futures, loop=client.loop, with_results=True
+            ):
                 future.release()  # the cluster need not keep it
                 yield result
         except TimeoutError:

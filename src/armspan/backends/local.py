@@ -5,7 +5,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from typing import Any
 
-from armspan import __version__
+from armspan._version import __version__
 from armspan.backends.packed import Packed, work
 from armspan.errors import MissingExtra, WorkerDied
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armspan import __version__
+from armspan._version import __version__
 from armspan.errors import MissingExtra, NotApplicable
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from armspan import __version__
 from armspan._typing import FloatArray, IntArray
+from armspan._version import __version__
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import ArmspanError, NotApplicable
@@ -113,7 +113,8 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
     done = []
     for job in jobs:
         small = job.cell.seconds(size, job.runs.size) < SMALL
-        result = simulate(job.cell.env, [job.cell.policy], runs=job.runs, workers=1 if small else threads, **vars(size))
+        options: Any = vars(size) | {"runs": job.runs, "workers": 1 if small else threads}
+        result = simulate(job.cell.env, [job.cell.policy], **options)
         values = result.pseudo_regret[0]
         statistics = statistics_of(size.checkpoints, values) if job.whole else None
         wanted = keep or not job.whole

@@ -9,7 +9,7 @@ from armspan.environments import Environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import MissingExtra
 from armspan.policies import Policy
-from armspan.simulation.cells import Cell, Statistics
+from armspan.simulation.cells import Cell, Size, Statistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ CHEAP = 2_000
 def need_pandas() -> None:
     """Refuse before any work, where the table could not be made after it."""
     try:
-        import pandas  # noqa: F401, ICN001
+        import pandas  # noqa: F401
     except ImportError:
         raise MissingExtra("sweep needs pandas: pip install 'armspan[lab]'") from None
 
@@ -32,10 +32,9 @@ def table_of(
     cells: list[Cell],
     of_environments: Parameters,
     of_policies: Parameters,
-    finished: Mapping[int, Statistics],
-    *,
-    horizon: int,
+    size: Size,
     n_runs: int,
+    finished: Mapping[int, Statistics],
 ) -> "pd.DataFrame":
     """The table of the finished cells; parameters by name, where a grid has them."""
     import pandas as pd
@@ -49,7 +48,7 @@ def table_of(
         cell = cells[number]
         row: dict[str, Any] = {"environment": cell.environment, "policy": cell.policy_name}
         row |= theirs[number] | ours[number] | about[cell.environment]
-        rows.append(row | {"horizon": horizon, "runs": n_runs} | finished[number])
+        rows.append(row | {"horizon": size.horizon, "runs": n_runs} | finished[number])
     return pd.DataFrame(rows)
 
 

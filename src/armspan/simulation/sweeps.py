@@ -61,7 +61,7 @@ def sweep(
         cell.check(size, numbers)
     job = SweepJob(cells, size, numbers, folder, progress)
     known = [getattr(given, "parameters", {}) for given in (environments, policies)]
-    table = partial(table_of, cells, *known, horizon=int(horizon), n_runs=numbers.size)
+    table = partial(table_of, cells, known[0], known[1], size, numbers.size)
     try:
         job.run(backend, workers)
     except KeyboardInterrupt:
