@@ -4,7 +4,17 @@ import argparse
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
+from armspan.cli.common import (
+    Bars,
+    add_backend,
+    add_command,
+    add_common,
+    add_sizes,
+    add_spec,
+    need_lab,
+    output_folder,
+    resized,
+)
 from armspan.errors import Interrupted
 from armspan.experiments.spec import load_spec
 from armspan.simulation import Result, simulate
@@ -24,6 +34,7 @@ def add_parser(commands: Any) -> None:
     add_spec(parser)
     add_sizes(parser)
     parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
+    add_backend(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -45,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
                 runs=spec.runs,
                 seed=spec.seed,
                 engine=args.engine,
+                backend=args.backend,
+                workers=args.workers,
                 progress=bars(spec.name),
             )
     except Interrupted as stop:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Grid(dict[str, Any]):
         ours = {name: values for name, values in self.parameters.items() if name not in other}
         return Grid({**self, **other}, ours | theirs)
 
+    __ior__ = __or__  # type: ignore[assignment]
+
 
 def grid(make: Callable[..., Any], /, **values: Sequence[Any]) -> Grid:
     """make(...) for every combination of the values, as a dictionary of names such as "LinUCB(alpha=0.5)".
@@ -31,23 +34,34 @@ def grid(make: Callable[..., Any], /, **values: Sequence[Any]) -> Grid:
     """
     if not callable(make):
         raise InvalidParameter(f"make must be a policy's class or a function, got {make!r:.60}")
+    named = make.func if isinstance(make, partial) else make
+    return combinations(getattr(named, "__name__", type(named).__name__), make, values)
+
+
+def combinations(called: str, make: Callable[..., Any], values: Mapping[str, Sequence[Any]]) -> Grid:
+    """The grid of make(...) under names such as called(alpha=0.5)."""
     for name, entries in values.items():
         if not isinstance(entries, Sequence | np.ndarray) or isinstance(entries, str) or len(entries) == 0:
             raise InvalidParameter(f"{name} must be a list of values to try, got {entries!r:.60}")
-    called = getattr(make, "__name__", None) or getattr(getattr(make, "func", None), "__name__", type(make).__name__)
-    objects, parameters = {}, {}
+    objects: dict[str, Any] = {}
+    parameters: dict[str, dict[str, Any]] = {}
     for combination in itertools.product(*values.values()):
         chosen = dict(zip(values, map(_plain, combination), strict=True))
         name = f"{called}({', '.join(f'{key}={_word(value)}' for key, value in chosen.items())})"
         if name in objects:
             raise InvalidParameter(f"values must be different from each other, got {name} twice")
-        objects[name], parameters[name] = make(**chosen), chosen
+        objects[name], parameters[name] = make(**chosen), {key: _entry(value) for key, value in chosen.items()}
     return Grid(objects, parameters)
 
 
 def _plain(value: Any) -> Any:
     """A number of NumPy's as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _entry(value: Any) -> Any:
+    """A value as a table has it: a number or a word."""
+    return value if value is None or isinstance(value, int | float | str) else _word(value)
 
 
 def _word(value: Any) -> str:
