@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from armspan._version import __version__
@@ -57,9 +57,17 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _connect(kind: Any, address: str) -> Any:
-    """A client of the scheduler at the address."""
+    """A client of the scheduler at the address.
+
+    One that fails is closed here. Left to the garbage collector, it may be closed while the next one starts, and both
+    then wait for the same lock.
+    """
+    client = kind.__new__(kind)
     try:
-        return kind(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client.__init__(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        with suppress(Exception):
+            client.close(timeout=1)
+        reason = str(error).partition("\n")[0]
         raise NotApplicable(f"no Dask scheduler answers at {address}: {reason:.120}") from None
+    return client

@@ -1,16 +1,28 @@
 """Local processes, by joblib; a part whose worker died is computed again by another."""
 
+import warnings
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import contextmanager
 from typing import Any
 
 from armspan._version import __version__
 from armspan.backends.packed import Packed, work
 from armspan.errors import MissingExtra, WorkerDied
 
-MOST_DEATHS = 5
+MOST_DEATHS = 3
 """Workers that may die in one call: more than that is no accident."""
+
+
+@contextmanager
+def _closing(stream: Any) -> Iterator[Any]:
+    """End the stream however this ends; joblib need not warn that it stops what is under way."""
+    try:
+        yield stream
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            stream.close()
 
 
 def results(packed: Packed, *, workers: int | None) -> Iterator[tuple[int, Any]]:
@@ -25,7 +37,7 @@ def results(packed: Packed, *, workers: int | None) -> Iterator[tuple[int, Any]]
         calls = [delayed(work)(index, __version__, packed.fn, part) for index, part in left.items()]
         run = Parallel(n_jobs, backend="loky", return_as="generator_unordered", batch_size=1, max_nbytes=None)
         try:
-            with closing(run(calls)) as stream:
+            with _closing(run(calls)) as stream:
                 for index, result in stream:
                     del left[index]
                     yield index, result

@@ -24,7 +24,7 @@ def map_reduce(
     arrived : called in this thread as arrived(index, result) when a part is finished; what it returns is combined.
     """
     keep = arrived or _as_it_is
-    if backend is None:
+    if backend is None or not parts:
         return combine([keep(index, fn(part)) for index, part in enumerate(parts)])
     engine, packed = engine_of(backend, workers), pack(fn, parts)
     return combine(_in_order(engine(packed), packed, keep))

@@ -48,13 +48,13 @@ def _pieces(value: Any) -> Iterable[bytes]:
     if stated is not None:
         yield stated.encode()
     if isinstance(value, Environment):
-        yield type(value).__qualname__.encode()
+        yield type(value).__name__.encode()
         for name, part in sorted(vars(value).items()):
             if not name.startswith("_"):
                 yield name.encode()
                 yield from _pieces(part)
     elif is_dataclass(value) and not isinstance(value, type):
-        yield type(value).__qualname__.encode()
+        yield type(value).__name__.encode()
         for field in fields(value):
             yield field.name.encode()
             yield from _pieces(getattr(value, field.name))
@@ -65,4 +65,4 @@ def _pieces(value: Any) -> Iterable[bytes]:
     elif isinstance(value, str | int | float | bool | None):
         yield repr(value).encode()
     else:
-        yield f"{type(value).__qualname__} {getattr(value, '__qualname__', '')}".encode()
+        yield f"{type(value).__name__} {getattr(value, '__name__', '')}".encode()

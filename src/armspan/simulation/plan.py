@@ -81,7 +81,7 @@ class Pieces(NamedTuple):
 
 def step_seconds(n_arms: int, n_features: int, *, interpreted: bool = False) -> float:
     """How long a step of one policy takes on one core, by a rough estimate."""
-    return 2e-5 if interpreted else 5e-8 + 5e-10 * n_arms * n_features**2
+    return 1e-4 if interpreted else 5e-8 + 5e-10 * n_arms * n_features**2
 
 
 def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: int, workers: int) -> Pieces:

@@ -13,7 +13,7 @@ from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute,
 from armspan.simulation.spread import cut, part_seconds
 
 HERE_SECONDS = 1.0
-"""How long a part should take in this process, where it need not travel: after it, progress is told and cells kept."""
+"""How long a piece of a cell should take in this process, where it need not travel: after it, progress is told."""
 
 
 class SweepJob:
@@ -37,19 +37,21 @@ class SweepJob:
     def run(self, backend: Any, workers: int | None) -> None:
         """Take what the folder has, compute the rest."""
         if self._folder is not None:
-            kept = {number: self._folder.read(key) for number, key in enumerate(self._keys)}
-            self.finished = {number: statistics for number, statistics in kept.items() if statistics is not None}
+            for number, key in enumerate(self._keys):
+                kept = self._folder.read(key)
+                if kept is not None:
+                    self.finished[number] = kept
         self._tell(len(self.finished) * self.runs.size)
         threads = workers if backend is None else 1
         work = partial(compute, self.size, threads, self._folder is not None)
-        parts = self._parts(HERE_SECONDS if backend is None else None)
+        parts = self._parts(here=backend is None)
         map_reduce(work, parts, list, backend=backend, workers=workers, arrived=self._arrived)
 
-    def _parts(self, wanted: float | None) -> list[list[Job]]:
-        """Small cells together, large ones in pieces."""
+    def _parts(self, *, here: bool) -> list[list[Job]]:
+        """Large cells in pieces, and small ones together, where they travel."""
         missing = [number for number in range(len(self.cells)) if number not in self.finished]
         seconds = {number: self.cells[number].seconds(self.size, self.runs.size) for number in missing}
-        wanted = part_seconds(sum(seconds.values())) if wanted is None else wanted
+        wanted = HERE_SECONDS if here else part_seconds(sum(seconds.values()))
         parts: list[list[Job]] = []
         together: list[Job] = []
         for number in missing:
@@ -59,7 +61,7 @@ class SweepJob:
                     parts.append([Job(number, cell, self.runs[piece.start : piece.stop], piece.start, whole=False)])
                 continue
             together.append(Job(number, cell, self.runs))
-            if sum(seconds[job.number] for job in together) >= wanted:
+            if here or sum(seconds[job.number] for job in together) >= wanted:
                 parts.append(together)
                 together = []
         return [*parts, together] if together else parts

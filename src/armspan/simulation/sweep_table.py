@@ -53,10 +53,13 @@ def table_of(
 
 
 def _varying(what: str, entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of each cell's parameters those that are not the same in all cells; None where a cell has none."""
+    """Of each cell's parameters those that are not the same in all cells; nan where a cell has none."""
     names = dict.fromkeys(name for entry in entries for name in entry)
     varying = [name for name in names if any(entry.get(name) != entries[0].get(name) for entry in entries)]
-    return [{f"{what}.{name}": entry.get(name) for name in varying} for entry in entries]
+    return [
+        {f"{what}.{name}": math.nan if entry.get(name) is None else entry[name] for name in varying}
+        for entry in entries
+    ]
 
 
 def _of_environment(env: Environment) -> dict[str, Any]:

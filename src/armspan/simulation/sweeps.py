@@ -12,6 +12,7 @@ from armspan._typing import IntArray, Progress
 from armspan.backends import check_backend
 from armspan.environments import as_environment
 from armspan.errors import Interrupted, InvalidParameter
+from armspan.policies import Policy
 from armspan.simulation import plan
 from armspan.simulation.cells import Cell, Size
 from armspan.simulation.interpreted import policy_name
@@ -82,7 +83,7 @@ def _cells(environments: Any, policies: Any) -> list[Cell]:
     cells = []
     for name, env in envs.items():
         theirs = policies(env) if isinstance(policies, FunctionType) else policies
-        for word, policy in named("policies", theirs, policy_name).items():
+        for word, policy in named("policies", theirs, _policy_name).items():
             cells.append(Cell(name, word, env, policy))
     return cells
 
@@ -100,6 +101,10 @@ def named(what: str, objects: Any, name_of: Callable[[Any], str]) -> dict[str, A
     if not result:
         raise InvalidParameter(f"{what} must hold at least one, got none")
     return result
+
+
+def _policy_name(policy: Any) -> str:
+    return policy.__name__ if isinstance(policy, type) and issubclass(policy, Policy) else policy_name(policy)
 
 
 def _environment_name(env: Any) -> str:
