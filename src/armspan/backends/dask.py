@@ -1,8 +1,9 @@
 """A Dask cluster, by its own client: joblib's leaves arguments on single workers, and loses them when those die."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from itertools import islice
 from typing import Any
 
 from armspan._version import __version__
@@ -14,6 +15,8 @@ WORKER_SECONDS = 600
 """How long a cluster may have no worker at all: those of a queue take their time."""
 BATCH = 1000
 """Parts in one message to the scheduler."""
+MOST_WAITING = 10_000
+"""Parts that the scheduler holds at a time: millions would fill its memory."""
 
 
 def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
@@ -25,24 +28,19 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
         raise MissingExtra("a Dask cluster needs distributed: pip install 'armspan[cluster]'") from None
     with ExitStack() as stack:
         client = stack.enter_context(_connect(Client, cluster)) if isinstance(cluster, str) else cluster
-        job = f"armspan-{uuid.uuid4().hex}"
-        numbers = range(len(packed.parts))
-        futures = client.map(
-            work,
-            numbers,
-            [__version__] * len(numbers),
-            [packed.fn] * len(numbers),
-            packed.parts,
-            key=[f"{job}-{number}" for number in numbers],
-            batch_size=BATCH,
-        )
-        stack.callback(client.cancel, futures)
+        left, sent = iter(range(len(packed.parts))), set[Any]()
+        stack.callback(lambda: client.cancel(list(sent)))  # nothing, if all goes well
         try:
+            sent.update(_send(client, packed, islice(left, MOST_WAITING)))
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
-            for future, result in as_completed(  # type: ignore[no-untyped-call]
-                futures, loop=client.loop, with_results=True
-            ):
+            arriving = as_completed(sent, loop=client.loop, with_results=True)  # type: ignore[no-untyped-call]
+            for future, result in arriving:
+                sent.discard(future)
                 future.release()  # the cluster need not keep it
+                if len(sent) <= MOST_WAITING // 2:
+                    more = _send(client, packed, islice(left, MOST_WAITING // 2))
+                    sent.update(more)
+                    arriving.update(more)  # type: ignore[no-untyped-call]
                 yield result
         except TimeoutError:
             raise NotApplicable(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds") from None
@@ -54,6 +52,17 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
             raise NotApplicable(
                 f"a worker of the Dask cluster has no module {error.name!r}; install there what is installed here"
             ) from None
+
+
+def _send(client: Any, packed: Packed, numbers: Iterable[int]) -> list[Any]:
+    """Give some parts to the cluster, each under a key of its own; their futures."""
+    chosen = list(numbers)
+    if not chosen:
+        return []
+    keys = [f"armspan-{uuid.uuid4().hex}-{number}" for number in chosen]
+    arguments = [__version__] * len(chosen), [packed.fn] * len(chosen), [packed.parts[number] for number in chosen]
+    futures: list[Any] = client.map(work, chosen, *arguments, key=keys, batch_size=BATCH)
+    return futures
 
 
 def _connect(kind: Any, address: str) -> Any:

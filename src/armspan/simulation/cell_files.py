@@ -68,7 +68,7 @@ class CellFolder:
         header["checksum"] = _checksum(header, columns)
         table = pa.table(columns, metadata={FORMAT: json.dumps(header)})
         with whole_file(self.file(key), sync=False) as file:  # after a power cut, its checksum tells
-            pq.write_table(table, file)
+            pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
 
 
 def _opened(content: bytes, key: str) -> Statistics | None:

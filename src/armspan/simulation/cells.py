@@ -92,7 +92,7 @@ class Job:
 
     number: int
     cell: Cell
-    runs: IntArray
+    runs: Sequence[int]
     first: int = 0
     whole: bool = True
 
@@ -112,13 +112,13 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
     """The jobs of one part, on a worker; keep is whether the runs of a whole cell are wanted too."""
     done = []
     for job in jobs:
-        small = job.cell.seconds(size, job.runs.size) < SMALL
+        small = job.cell.seconds(size, len(job.runs)) < SMALL
         options: Any = vars(size) | {"runs": job.runs, "workers": 1 if small else threads}
         result = simulate(job.cell.env, [job.cell.policy], **options)
         values = result.pseudo_regret[0]
         statistics = statistics_of(size.checkpoints, values) if job.whole else None
         wanted = keep or not job.whole
-        done.append(Done(job.number, job.first, job.runs.size, values if wanted else None, statistics))
+        done.append(Done(job.number, job.first, len(job.runs), values if wanted else None, statistics))
     return done
 
 

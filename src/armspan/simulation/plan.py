@@ -56,15 +56,18 @@ def check_runs(runs: Any) -> None:
     if not _is_list(runs):
         _validate.whole("runs", runs, at_least=1, at_most=MOST_RUNS)
         return
-    numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in runs]
+    ends = (runs[0], runs[-1]) if isinstance(runs, range) and runs else ()
+    numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in ends or runs]
     if not numbers:
         raise InvalidParameter("runs must be >= 1, got an empty list")
-    if len(set(numbers)) != len(numbers):
+    if not ends and len(set(numbers)) != len(numbers):
         raise InvalidParameter("runs must be different from each other")
 
 
 def as_runs(runs: Any) -> IntArray:
     """The numbers of the runs: from 0 on, or their own."""
+    if isinstance(runs, range):
+        return np.arange(runs.start, runs.stop, runs.step, dtype=np.int64)
     return np.array(list(runs), dtype=np.int64) if _is_list(runs) else np.arange(int(runs), dtype=np.int64)
 
 

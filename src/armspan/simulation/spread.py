@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from armspan._typing import IntArray, Progress
 from armspan.backends import map_reduce
 from armspan.errors import Interrupted
@@ -27,13 +29,19 @@ def cut(n_runs: int, seconds: float, wanted: float) -> list[range]:
     return [range(start, stop) for start, stop in itertools.pairwise(edges)]
 
 
-def part(simulate: Callable[..., Result], env: Any, policies: Any, options: dict[str, Any], runs: IntArray) -> Result:
+def compact(runs: IntArray) -> Any:
+    """The numbers as a range, where they are one: it is smaller on its way."""
+    first = int(runs[0])
+    return range(first, first + runs.size) if (np.diff(runs) == 1).all() else runs
+
+
+def part(simulate: Callable[..., Result], env: Any, policies: Any, options: dict[str, Any], runs: Any) -> Result:
     """Some of the runs, on a worker: one thread, for its neighbours have the other cores."""
     return simulate(env, policies, runs=runs, workers=1, **options)
 
 
 def spread(
-    work: Callable[[IntArray], Result],
+    work: Callable[[Any], Result],
     runs: IntArray,
     seconds: float,
     *,
@@ -43,14 +51,14 @@ def spread(
 ) -> Result:
     """work(runs), computed in parts on the backend; seconds is what a run takes, about."""
     total = seconds * runs.size
-    parts = [runs[piece.start : piece.stop] for piece in cut(runs.size, total, part_seconds(total))]
+    parts = [compact(runs[piece.start : piece.stop]) for piece in cut(runs.size, total, part_seconds(total))]
     finished: dict[int, Result] = {}
 
     def arrived(index: int, result: Result) -> Result:
         finished[index] = result
         if progress is not None:
             steps = len(result.policies) * result.horizon
-            progress(steps * sum(parts[i].size for i in finished), steps * runs.size)
+            progress(steps * sum(len(parts[i]) for i in finished), steps * runs.size)
         return result
 
     try:

@@ -10,7 +10,7 @@ from armspan._typing import FloatArray, IntArray, Progress
 from armspan.backends import map_reduce
 from armspan.simulation.cell_files import CellFolder
 from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
-from armspan.simulation.spread import cut, part_seconds
+from armspan.simulation.spread import compact, cut, part_seconds
 
 HERE_SECONDS = 1.0
 """How long a piece of a cell should take in this process, where it need not travel: after it, progress is told."""
@@ -52,15 +52,17 @@ class SweepJob:
         missing = [number for number in range(len(self.cells)) if number not in self.finished]
         seconds = {number: self.cells[number].seconds(self.size, self.runs.size) for number in missing}
         wanted = HERE_SECONDS if here else part_seconds(sum(seconds.values()))
+        all_runs = compact(self.runs)
         parts: list[list[Job]] = []
         together: list[Job] = []
         for number in missing:
             cell = self.cells[number]
             if seconds[number] > 2 * wanted and self.runs.size > 1:
                 for piece in cut(self.runs.size, seconds[number], wanted):
-                    parts.append([Job(number, cell, self.runs[piece.start : piece.stop], piece.start, whole=False)])
+                    some = compact(self.runs[piece.start : piece.stop])
+                    parts.append([Job(number, cell, some, piece.start, whole=False)])
                 continue
-            together.append(Job(number, cell, self.runs))
+            together.append(Job(number, cell, all_runs))
             if here or sum(seconds[job.number] for job in together) >= wanted:
                 parts.append(together)
                 together = []
