@@ -33,34 +33,38 @@ def best(*actions: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
 
 
 def tiny_cells() -> None:
-    """1,000 cells of about a millisecond: what the sweep adds to the bare simulations."""
+    """1,000 cells of a millisecond or two: what the sweep adds to simulate alone, and to simulate with its summary."""
     envs = grid(diversity_dial, level=list(np.linspace(0, 1, 100)))
     policies = grid(LinUCB, alpha=list(np.linspace(0, 1, 10)))
     size: dict[str, Any] = {"horizon": 200, "runs": 30}
 
-    def bare() -> None:
+    def loop(summary: bool) -> None:
         for env in envs.values():
             for policy in policies.values():
-                simulate(env, policy, workers=1, **size)
+                result = simulate(env, policy, workers=1, checkpoints=[13, 50, 100, 200], **size)
+                if summary:
+                    result.summary()
 
     def kept() -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            sweep(envs, policies, **size, folder=folder)
+        sweep(envs, policies, **size, folder=tempfile.mkdtemp(dir=parent))
 
     def spread() -> None:
         sweep(envs, policies, **size, backend="processes", workers=2)
 
     spread()  # start the processes
-    work, here, folder, processes = best(bare, lambda: sweep(envs, policies, **size), kept, spread)
-    print(
-        f"\n1,000 cells of {work:.2f} ms (simulate alone): seconds of work and what is wasted beside it (goal < 100 %)"
-    )
+    with tempfile.TemporaryDirectory() as parent:
+        alone, summed, here, folder, processes = best(
+            lambda: loop(False), lambda: loop(True), lambda: sweep(envs, policies, **size), kept, spread
+        )
+    print(f"\n1,000 cells: simulate takes {alone:.2f} ms a cell, with its summary {summed:.2f} ms")
+    print(f"  {'':<40}{'':>10}   wasted beside simulate (goal < 100 %), beside simulate and summary")
     for words, wall, workers in (
         ("this process", here, 1),
         ("this process, cells kept in a folder", folder, 1),
         ("2 local processes", processes, 2),
     ):
-        print(f"  {words:<40}{wall:>8.2f} s{(wall * workers - work) / work:>8.0%} wasted")
+        strict, fair = (wall * workers / work - 1 for work in (alone, summed))
+        print(f"  {words:<40}{wall:>8.2f} s   {strict:>6.0%}{fair:>8.0%}")
 
 
 def two_workers() -> None:

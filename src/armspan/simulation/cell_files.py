@@ -67,8 +67,10 @@ class CellFolder:
         header["statistics"] = {name: None if _is_nan(value) else value for name, value in statistics.items()}
         header["checksum"] = _checksum(header, columns)
         table = pa.table(columns, metadata={FORMAT: json.dumps(header)})
+        content = io.BytesIO()
+        pq.write_table(table, content, compression="none", use_dictionary=False, write_statistics=False)
         with whole_file(self.file(key), sync=False) as file:  # after a power cut, its checksum tells
-            pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
+            file.write(content.getbuffer())
 
 
 def _opened(content: bytes, key: str) -> Statistics | None:

@@ -16,7 +16,7 @@ from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
 from armspan.simulation import plan
 from armspan.simulation.fingerprint import fingerprint, unseen
-from armspan.simulation.growth import RESAMPLES, growth
+from armspan.simulation.growth import MOST_KEPT, RESAMPLES, growth
 from armspan.simulation.interpreted import actor_factory
 from armspan.simulation.runner import simulate
 
@@ -56,7 +56,8 @@ class Cell:
         theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
         interpreted = theirs or size.engine == "python"
         step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
-        return SETTING_UP + n_runs * (size.horizon * step + RESAMPLES * 1e-8)
+        resampling = RESAMPLES * (5e-9 if n_runs <= MOST_KEPT else 6e-8)
+        return SETTING_UP + n_runs * (size.horizon * step + resampling)
 
     def check(self, size: Size, runs: IntArray) -> None:
         """Refuse what cannot run, before anything runs."""

@@ -10,7 +10,7 @@ from armspan._typing import FloatArray, IntArray, Progress
 from armspan.backends import map_reduce
 from armspan.simulation.cell_files import CellFolder
 from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
-from armspan.simulation.spread import compact, cut, part_seconds
+from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
 
 HERE_SECONDS = 1.0
 """How long a piece of a cell should take in this process, where it need not travel: after it, progress is told."""
@@ -52,12 +52,13 @@ class SweepJob:
         missing = [number for number in range(len(self.cells)) if number not in self.finished]
         seconds = {number: self.cells[number].seconds(self.size, self.runs.size) for number in missing}
         wanted = HERE_SECONDS if here else part_seconds(sum(seconds.values()))
+        few = len(missing) < MOST_PARTS  # with more, all workers have cells, and each finishes its own
         all_runs = compact(self.runs)
         parts: list[list[Job]] = []
         together: list[Job] = []
         for number in missing:
             cell = self.cells[number]
-            if seconds[number] > 2 * wanted and self.runs.size > 1:
+            if few and seconds[number] > 2 * wanted and self.runs.size > 1:
                 for piece in cut(self.runs.size, seconds[number], wanted):
                     some = compact(self.runs[piece.start : piece.stop])
                     parts.append([Job(number, cell, some, piece.start, whole=False)])
