@@ -42,7 +42,7 @@ bench-peers: setup
 	$(BIN)/python -m benchmarks.peers
 
 lock:
-	uv pip compile pyproject.toml --extra lab --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra lab --extra cluster --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-header --allow-unsafe --output-file requirements.lock
 
 clean:

@@ -5,8 +5,8 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread for all; read when NumPy is loaded
 
-from benchmarks import agents, simulation
+from benchmarks import agents, cluster, simulation
 
-BENCHMARKS = {"simulation": simulation.main, "agents": agents.main}
+BENCHMARKS = {"simulation": simulation.main, "agents": agents.main, "cluster": cluster.main}
 for name in sys.argv[1:] or BENCHMARKS:
     BENCHMARKS[name]()

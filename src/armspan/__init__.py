@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from armspan._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from armspan import environments, theory
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from armspan.errors import ArmspanError
     from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
     from armspan.policies.load import load_agent
-    from armspan.simulation import Result, concatenate, load_result, simulate
+    from armspan.simulation import Result, concatenate, grid, load_result, simulate, sweep
 
 __all__ = [
     "ArmspanError",
@@ -23,10 +23,12 @@ __all__ = [
     "audit",
     "concatenate",
     "environments",
+    "grid",
     "load_agent",
     "load_result",
     "regret_bound",
     "simulate",
+    "sweep",
     "theory",
 ]
 
@@ -39,10 +41,12 @@ _HOME = {
     "Result": "simulation",
     "audit": "diversity",
     "concatenate": "simulation",
+    "grid": "simulation",
     "load_agent": "policies.load",
     "load_result": "simulation",
     "regret_bound": "diversity",
     "simulate": "simulation",
+    "sweep": "simulation",
 }
 
 

@@ -11,8 +11,11 @@ from armspan.errors import BadFile
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write to a temporary file beside path; what was at path stays until all is written and on the disk."""
+def whole_file(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Write to a temporary file beside path; what was at path stays until all is written and on the disk.
+
+    sync : wait for the disk; without, a power cut may leave a damaged file, and nothing else can.
+    """
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
@@ -20,10 +23,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    os.fsync(file.fileno())
                 os.fchmod(file.fileno(), 0o666 & ~_umask())
             Path(temporary).replace(target)
-            _sync_folder(target.parent)
+            if sync:
+                _sync_folder(target.parent)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise

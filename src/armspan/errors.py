@@ -21,6 +21,14 @@ class BadFile(ArmspanError, ValueError):
     """A file is not what it should be, or cannot be read or written."""
 
 
+class WorkerDied(ArmspanError, RuntimeError):
+    """Workers of a backend died, or were lost, more often than work can be given to others."""
+
+
+class DamagedCell(UserWarning):
+    """A file in a sweep's folder is damaged or not a sweep's; its cell is computed again."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A simulation was stopped by Ctrl-C; `partial` is the Result of the runs that were finished, or None.
 

@@ -39,13 +39,13 @@ def run(name: str, engine: str, **options: Any) -> Result:
 
 
 def main(path: str) -> None:
-    """All cases on the CUDA engine, in launches of 8 steps and with V⁻¹ afresh every 16; results go to the file."""
+    """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels import cuda as kernels
     from armspan.kernels import cuda_team
     from armspan.simulation import cuda
 
     team: Any = cuda_team
-    cuda.FIRST_LAUNCH, cuda.LAUNCH_SECONDS, kernels.REBUILD, cuda.STAGE = 8, 0.0, 16, 3
+    cuda.FIRST_LAUNCH, cuda.LAUNCH_SECONDS, kernels.REBUILD, cuda.STAGE = 200, 0.0, 16, 3
     arrays: dict[str, Any] = {}
     for name in environments():
         result = run(name, "cuda")

@@ -4,15 +4,18 @@ import importlib.util
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from armspan import LinUCBd, simulate
-from armspan.environments import paper_1a
+from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import NotApplicable
 from armspan.kernels import cuda_team, draws, linear
 from armspan.kernels.single import in_single
@@ -20,6 +23,7 @@ from armspan.simulation import cuda
 from tests.simulation import cuda_cases
 
 ROOT = Path(__file__).parents[2]
+LARGE = FiniteContexts(np.ones((50, 1, 30)), np.ones((50, 30)))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +80,7 @@ def test_a_stop_is_heard(simulated: dict[str, Any]) -> None:
 @pytest.mark.parametrize("gpus", [1, 2, 8])
 @pytest.mark.parametrize("runs", [1, 7, 1 << 20, (1 << 21) + 1])
 def test_chunks_hold_every_run_once(runs: int, gpus: int) -> None:
-    parts = cuda.chunks(runs, gpus)
+    parts = cuda.chunks(runs, gpus, cuda.MOST_TOGETHER)
     assert [part.start for part in parts] == [0, *[part.stop for part in parts[:-1]]]
     assert parts[-1].stop == runs
     assert len(parts) >= min(gpus, runs)
@@ -110,6 +114,7 @@ class OwnEnvironment:
         (paper_1a(), OwnPolicy, {}, "the policy OwnPolicy is not compiled for it"),
         (OwnEnvironment(), LinUCBd(feature_bound=1.0, parameter_bound=1.0), {}, "is not compiled for it"),
         (paper_1a(), LinUCBd(), {"events": True}, "events are counted on the CPU"),
+        (LARGE, LinUCBd(), {}, "what LinUCB-d learns of 50 arms in finite contexts does not fit into a GPU's thread"),
     ],
 )
 def test_what_cannot_run_on_a_gpu_is_refused_in_a_sentence(
@@ -154,3 +159,32 @@ def test_single_precision_has_no_double_in_it() -> None:
 
 def plain(inner: Any) -> Any:
     return in_single(inner.py_func)
+
+
+def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of three waits for the others, so that all of them must be at work at once."""
+    together, served = threading.Barrier(3, timeout=20), list[tuple[int, range]]()
+
+    class FakeChunk:
+        def __init__(self, work: Any, rows: slice, policy: Any, gpu: int, **options: bool) -> None:
+            self.gpu, self.rows = gpu, range(rows.start, rows.stop)
+
+        def run(self, curves: Any) -> None:
+            together.wait()
+            served.append((self.gpu, self.rows))
+
+    memory = SimpleNamespace(get_memory_info=lambda: (1e9, 2e9))
+    gpus = SimpleNamespace(gpus=[nullcontext()] * 3, current_context=lambda: memory, is_available=lambda: True)
+    monkeypatch.setattr(cuda, "_numba_cuda", lambda: gpus)
+    monkeypatch.setattr(cuda, "_Chunk", FakeChunk)
+    simulate(paper_1a(), LinUCBd(), horizon=10, runs=100, engine="cuda")
+    assert sorted(gpu for gpu, _ in served) == [0, 1, 2]
+    assert sorted(run for _, rows in served for run in rows) == list(range(100))
+
+
+def test_chunks_fit_into_the_memory() -> None:
+    """A thousand numbers a run or so: of 1 MB free, half is used."""
+    work: Any = SimpleNamespace(env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6))
+    memory = SimpleNamespace(get_memory_info=lambda: (1e6, 2e6))
+    gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory)
+    assert 50 < cuda._runs_that_fit(work, gpus) < 62

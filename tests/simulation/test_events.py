@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from armspan.diversity import audit
@@ -67,6 +67,7 @@ def test_events_are_those_counted_by_hand(table: tuple[Array, Array], horizon: i
     features, theta = table
     rng = np.random.default_rng(seed)
     env = FiniteContexts(features + rng.normal(0, 0.05, features.shape), theta, noise=2.0)
+    assume(env.parameter_bound > 0)  # a policy needs one, and all-zero parameters have none
     policy = LinUCBd(parameter_bound=LOOSE * env.parameter_bound)
     found = simulate(env, policy, horizon=horizon, runs=1, seed=seed, events=True).events["LinUCB-d"]
     for name, expected in count_by_hand(env, horizon, seed).items():

@@ -6,11 +6,14 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from armspan._typing import Progress
 from armspan.errors import BadFile, MissingExtra
 from armspan.experiments.spec import Spec
+from armspan.experiments.sweep_spec import SweepSpec
+
+Described = TypeVar("Described", Spec, SweepSpec)
 
 
 def need_lab() -> None:
@@ -48,7 +51,7 @@ def add_command(commands: Any, name: str, *, help: str, description: str, exampl
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """The file that describes an experiment."""
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML file (docs/spec.md lists its keys)")
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="the TOML or JSON file (docs/spec.md lists its keys)")
 
 
 def add_sizes(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +60,15 @@ def add_sizes(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=int, help=f"{text}, instead of the file's")
 
 
-def resized(spec: Spec, args: argparse.Namespace) -> Spec:
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    """Where the work is done."""
+    parser.add_argument(
+        "--backend", help='"processes", or the address of a Dask scheduler such as tcp://host:8786 (default: here)'
+    )
+    parser.add_argument("--workers", type=int, help="threads or processes (default: one a core)")
+
+
+def resized(spec: Described, args: argparse.Namespace) -> Described:
     """The experiment with the sizes that were asked for."""
     given = {name: getattr(args, name) for name in ("runs", "horizon", "seed") if getattr(args, name) is not None}
     return replace(spec, **given)

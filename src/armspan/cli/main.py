@@ -21,12 +21,12 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """All commands."""
-    from armspan.cli import audit, bound, explain_run, reproduce, simulate
+    from armspan.cli import audit, bound, explain_run, reproduce, simulate, sweep
 
     top = Parser(prog="armspan", description="Linear contextual bandits with diverse contexts.")
     top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (reproduce, simulate, explain_run, bound, audit):
+    for command in (reproduce, simulate, sweep, explain_run, bound, audit):
         command.add_parser(commands)
     return top
 

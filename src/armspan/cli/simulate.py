@@ -4,7 +4,17 @@ import argparse
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
+from armspan.cli.common import (
+    Bars,
+    add_backend,
+    add_command,
+    add_common,
+    add_sizes,
+    add_spec,
+    need_lab,
+    output_folder,
+    resized,
+)
 from armspan.errors import Interrupted
 from armspan.experiments.spec import load_spec
 from armspan.simulation import Result, simulate
@@ -25,6 +35,7 @@ def add_parser(commands: Any) -> None:
     add_sizes(parser)
     parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
     parser.add_argument("--precision", default="float64", help="float64 (default), or float32 on the engine cuda")
+    add_backend(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -47,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
                 seed=spec.seed,
                 engine=args.engine,
                 precision=args.precision,
+                backend=args.backend,
+                workers=args.workers,
                 progress=bars(spec.name),
             )
     except Interrupted as stop:

@@ -41,6 +41,11 @@ class CustomEnvironment(Environment):
             if hasattr(source, bound):
                 setattr(self, bound, _validate.real(bound, getattr(source, bound), above=0))
 
+    @property
+    def source(self) -> Any:
+        """The user's object."""
+        return self._source
+
     def stream(self, seed: int, runs: IntArray) -> "CustomStream":
         return CustomStream(self, seed, runs)
 

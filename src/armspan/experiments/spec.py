@@ -1,5 +1,6 @@
-"""An experiment described in a TOML file: environment, policies and size, with every key known or refused."""
+"""An experiment described in a TOML or JSON file: environment, policies and size, with every key known or refused."""
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -54,43 +55,59 @@ class Spec:
 
 def load_spec(path: str | PathLike[str]) -> Spec:
     """Read a spec file; docs/spec.md lists its keys."""
+    return parse_spec(read_content(path), default_name=Path(path).stem)
+
+
+def read_content(path: str | PathLike[str]) -> Mapping[str, Any]:
+    """What a file holds: JSON if its name ends in .json, or else TOML."""
+    is_json = Path(path).suffix == ".json"
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        content = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadFile(f"{path} is not valid TOML: {error}") from None
-    return parse_spec(content, default_name=Path(path).stem)
+    except (ValueError, RecursionError) as error:  # what both parsers and the decoder raise
+        raise BadFile(f"{path} is not valid {'JSON' if is_json else 'TOML'}: {error}") from None
+    if not isinstance(content, dict):
+        raise BadFile(f"{path} must hold an object, got {type(content).__name__}")
+    return content
 
 
 def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") -> Spec:
     """A spec from what a TOML file holds."""
-    _keys("the spec", content, needs=("horizon", "environment", "policies"), may=("name", "runs", "seed"))
-    policies = content["policies"]
-    if not isinstance(policies, list) or not policies or not all(isinstance(entry, dict) for entry in policies):
-        raise InvalidParameter("policies must be one or more [[policies]] tables")
+    check_keys("the spec", content, needs=("horizon", "environment", "policies"), may=("name", "runs", "seed"))
+    policies = tables("policies", content["policies"])
     return Spec(
-        name=_text("name", content.get("name", default_name)),
-        env=_environment(content["environment"]),
-        policies=tuple(_policy(entry, number) for number, entry in enumerate(policies, 1)),
+        name=text("name", content.get("name", default_name)),
+        env=as_environment("environment", content["environment"]),
+        policies=tuple(as_policy(f"policy {number}", entry) for number, entry in enumerate(policies, 1)),
         horizon=_validate.whole("horizon", content["horizon"], at_least=1),
         runs=_validate.whole("runs", content.get("runs", 100), at_least=1),
         seed=_validate.whole("seed", content.get("seed", 0), at_least=0),
     )
 
 
-def _text(key: str, value: Any) -> str:
+def text(key: str, value: Any) -> str:
+    """A text, or a refusal."""
     if not isinstance(value, str):
         raise InvalidParameter(f"{key} must be a text, got {value!r:.60}")
     return value
 
 
-def _environment(entry: Any) -> Environment:
+def tables(key: str, value: Any) -> list[dict[str, Any]]:
+    """A list of tables that is not empty."""
+    if not isinstance(value, list) or not value or not all(isinstance(entry, dict) for entry in value):
+        raise InvalidParameter(f"{key} must be one or more [[{key}]] tables")
+    return value
+
+
+def as_environment(where: str, entry: Any) -> Environment:
+    """An environment from its table."""
     if not isinstance(entry, dict) or "kind" not in entry:
-        raise InvalidParameter(f"environment must be a table with a kind: {', '.join(ENVIRONMENTS)}")
-    kind = _validate.one_of("environment kind", entry["kind"], tuple(ENVIRONMENTS))
+        raise InvalidParameter(f"{where} must be a table with a kind: {', '.join(ENVIRONMENTS)}")
+    kind = _validate.one_of(f"{where} kind", entry["kind"], tuple(ENVIRONMENTS))
     make, needs, may = ENVIRONMENTS[kind]
-    _keys(f"environment {kind}", entry, needs=("kind", *needs), may=may)
+    check_keys(f"{where} {kind}", entry, needs=("kind", *needs), may=may)
     options = {key: value for key, value in entry.items() if key != "kind"}
     if isinstance(options.get("noise"), dict):
         options["noise"] = _noise(options["noise"])
@@ -98,21 +115,22 @@ def _environment(entry: Any) -> Environment:
 
 
 def _noise(entry: Mapping[str, Any]) -> Noise:
-    _keys("noise", entry, needs=("kind",), may=("scale",))
+    check_keys("noise", entry, needs=("kind",), may=("scale",))
     kind = _validate.one_of("noise kind", entry["kind"], tuple(NOISES))
     return NOISES[kind](entry.get("scale", 1.0))
 
 
-def _policy(entry: Mapping[str, Any], number: int) -> Policy:
-    where = f"policy {number}"
+def as_policy(where: str, entry: Mapping[str, Any]) -> Policy:
+    """A policy from its table."""
     if "kind" not in entry:
         raise InvalidParameter(f"{where} must have a kind: {', '.join(POLICIES)}")
     policy = POLICIES[_validate.one_of(f"kind of {where}", entry["kind"], tuple(POLICIES))]
-    _keys(f"{where}, {entry['kind']},", entry, needs=("kind",), may=tuple(field.name for field in fields(policy)))
+    check_keys(f"{where}, {entry['kind']},", entry, needs=("kind",), may=tuple(field.name for field in fields(policy)))
     return policy(**{key: value for key, value in entry.items() if key != "kind"})
 
 
-def _keys(where: str, entry: Mapping[str, Any], *, needs: tuple[str, ...], may: tuple[str, ...]) -> None:
+def check_keys(where: str, entry: Mapping[str, Any], *, needs: tuple[str, ...], may: tuple[str, ...]) -> None:
+    """Refuse a key that is unknown, and the lack of one that is needed."""
     for key in entry:
         if key not in needs and key not in may:
             raise InvalidParameter(f"{where} has an unknown key {key!r}; known are {', '.join((*needs, *may))}")

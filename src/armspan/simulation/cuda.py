@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
@@ -21,18 +22,25 @@ from armspan.simulation.interpreted import policy_name
 
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: so often progress moves, and a stop is heard."""
-FIRST_LAUNCH, MOST_GROWTH = 2048, 8
-"""Steps of the first launch, and how many times longer than the one before it a launch may be."""
+FIRST_LAUNCH, MOST_GROWTH = 1 << 28, 8
+"""Multiply-adds of the first launch, and how many times longer than the one before it a launch may be."""
 MOST_TOGETHER = 1 << 20
-"""Runs of a chunk."""
+"""Runs of a chunk, where the memory has room for them."""
+MOST_LOCAL = 500_000
+"""Bytes that a thread can have to itself."""
 THREADS, FULL = 128, 1 << 14
 """Threads of a block, and runs from which on there are enough for all parts of a GPU."""
 MOST_ALONE = 200
 """Numbers that a run learns up to which a thread lives through it alone; beyond, a team of threads does."""
 STAGE = 1 << 22
 """Numbers that are copied from a GPU at a time."""
+STEP_SECONDS = 1e-12
+"""Of a step, when work for a cluster is cut up: so little that a part fills a GPU."""
 WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
+
+
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class Work(Protocol):
@@ -61,9 +69,13 @@ def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | Non
     """A sentence on why this cannot run on a GPU, or None."""
     if not isinstance(env, TableEnvironment | BoxContexts):
         return f"the environment {env.name} is not compiled for it"
+    K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
     for policy in policies:
         if not isinstance(policy, LinearPolicy | ContextUCB):
             return f"the policy {policy_name(policy)} is not compiled for it"
+        numbers = 2 * n * K if isinstance(policy, ContextUCB) else 2 * d * (K + 1) * (d + 1)
+        if 8 * numbers > MOST_LOCAL:
+            return f"what {policy_name(policy)} learns of {K} arms in {env.name} does not fit into a GPU's thread"
     return "events are counted on the CPU" if events else None
 
 
@@ -83,16 +95,16 @@ def missing() -> str | None:
     return "no NVIDIA GPU with a working driver was found"
 
 
-def refuse_unless_possible(env: Environment, policies: list[Any], *, events: bool) -> None:
-    """Raise a sentence that says what to install or to use instead."""
-    reason = why_not(env, policies, events=events) or missing()
+def refuse_unless_possible(env: Environment, policies: list[Any], *, events: bool, here: bool) -> None:
+    """Raise a sentence that says what to install or to use instead; here : whether this machine is to do it."""
+    reason = why_not(env, policies, events=events) or (missing() if here else None)
     if reason is not None:
         raise NotApplicable(f'engine "cuda" cannot be used here: {reason}; engine "cpu" uses all cores')
 
 
-def chunks(n_runs: int, gpus: int) -> list[slice]:
-    """Equal parts of the runs: at least one a GPU, none too large."""
-    count = min(max(-(-n_runs // MOST_TOGETHER), gpus), n_runs)
+def chunks(n_runs: int, gpus: int, most: int) -> list[slice]:
+    """Equal parts of the runs: at least one a GPU, none with more than so many."""
+    count = min(max(-(-n_runs // most), gpus), n_runs)
     edges = [n_runs * i // count for i in range(count + 1)]
     return [slice(start, stop) for start, stop in itertools.pairwise(edges)]
 
@@ -101,7 +113,8 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
     """Do the work on all GPUs that are present. Changes the work's results."""
     cuda = _numba_cuda()
     gpus = len(cuda.gpus)
-    waiting, lock = iter(chunks(work.runs.size, gpus)), threading.Lock()
+    most = min(MOST_TOGETHER, max(_runs_that_fit(work, cuda), 1))
+    waiting, lock = iter(chunks(work.runs.size, gpus, most)), threading.Lock()
 
     def serve(gpu: int) -> None:
         with cuda.gpus[gpu]:
@@ -118,6 +131,17 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
     with ThreadPoolExecutor(gpus) as pool:
         for future in [pool.submit(serve, gpu) for gpu in range(gpus)]:
             future.result()
+
+
+def _runs_that_fit(work: Work, cuda: Any) -> int:
+    """How many runs half of the GPUs' free memory holds: what they learn, and their curves."""
+    K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
+    numbers = max(K * d * (d + 3), 2 * n * K) + 2 * work.checkpoints.size + 8
+    free = []
+    for gpu in range(len(cuda.gpus)):
+        with cuda.gpus[gpu]:
+            free.append(float(cuda.current_context().get_memory_info()[0]))
+    return int(min(min(free) / 2 / (8 * numbers), MOST_TOGETHER))
 
 
 class Launch(NamedTuple):
@@ -138,6 +162,8 @@ class _Chunk:
         cuda = _numba_cuda()
         self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
         self.taken = LAUNCH_SECONDS
+        heavy = work.runs[rows].size * work.env.n_arms * work.env.n_features**2
+        self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
         self.alpha = policy.schedule(work.env)
         env, R = work.env, work.runs[rows].size
@@ -177,7 +203,7 @@ class _Chunk:
 
     def launches(self) -> Iterator[Launch]:
         """One after the other, as long as the time that the last one has taken says."""
-        first, steps, checkpoints = 0, FIRST_LAUNCH, self.work.checkpoints
+        first, steps, checkpoints = 0, self.first_steps, self.work.checkpoints
         while first < self.work.horizon:
             size = min(steps, self.work.horizon - first)
             start, stop = np.searchsorted(checkpoints, [first, first + size], side="right")
@@ -189,7 +215,7 @@ class _Chunk:
         """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C)."""
         stream, copies = _numba_cuda().stream(), []
         with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
-            ahead = thinker.submit(self._alphas, np.empty(0), 0, FIRST_LAUNCH)
+            ahead = thinker.submit(self._alphas, np.empty(0), 0, self.first_steps)
             for launch in self.launches():
                 began, alphas = time.perf_counter(), ahead.result()
                 written = self._launch(launch, alphas[: launch.steps], stream)
@@ -219,7 +245,7 @@ class _Chunk:
         noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
         alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
         marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
-        self.kernel[self.blocks, self.threads, stream](
+        _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
             self.keep_noise,
@@ -233,6 +259,13 @@ class _Chunk:
             _copy(cuda, curve, curves[self.rows, launch.columns])
             if self.keep_noise:
                 _copy(cuda, noise, self.work.noise_sums[self.rows, launch.columns])
+
+
+def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:
+    """The kernel with its sizes, without numba's advice that few runs leave a GPU idle."""
+    with _ONE_AT_A_TIME, warnings.catch_warnings():  # which are the whole process's
+        warnings.simplefilter("ignore")
+        return kernel[blocks, threads, stream]
 
 
 def _copy(cuda: Any, there: Any, here: FloatArray) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from armspan.environments import Environment
+from armspan.environments.custom import CustomEnvironment
+from armspan.policies import Policy
 
 
 def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
     """Hexadecimal digits that change with any number in the environment or the policies.
 
-    Of a function or a class of the user's only the name counts.
+    Of a function or a class of the user's only the name counts, and its attribute `fingerprint` if it has that text.
     """
     digest = hashlib.sha256()
     for part in (env, *policies):
@@ -22,16 +24,37 @@ def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
     return digest.hexdigest()[:16]
 
 
+def unseen(value: Any) -> str | None:
+    """What of an environment or a policy no fingerprint can see, because it is a user's code; None if there is none."""
+    if _stated(value) is not None:
+        return None
+    if not isinstance(value, Environment | Policy) or not type(value).__module__.startswith("armspan."):
+        return getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, CustomEnvironment):
+        return type(value.source).__name__
+    functions = [name for name, part in vars(value).items() if callable(part) and _stated(part) is None]
+    return f"its {functions[0]}" if functions else None
+
+
+def _stated(value: Any) -> str | None:
+    """What a user's object says of its own content."""
+    stated = getattr(value.source if isinstance(value, CustomEnvironment) else value, "fingerprint", None)
+    return stated if isinstance(stated, str) else None
+
+
 def _pieces(value: Any) -> Iterable[bytes]:
     """The value as bytes, part by part."""
+    stated = _stated(value)
+    if stated is not None:
+        yield stated.encode()
     if isinstance(value, Environment):
-        yield type(value).__qualname__.encode()
+        yield type(value).__name__.encode()
         for name, part in sorted(vars(value).items()):
             if not name.startswith("_"):
                 yield name.encode()
                 yield from _pieces(part)
     elif is_dataclass(value) and not isinstance(value, type):
-        yield type(value).__qualname__.encode()
+        yield type(value).__name__.encode()
         for field in fields(value):
             yield field.name.encode()
             yield from _pieces(getattr(value, field.name))
@@ -42,4 +65,4 @@ def _pieces(value: Any) -> Iterable[bytes]:
     elif isinstance(value, str | int | float | bool | None):
         yield repr(value).encode()
     else:
-        yield f"{type(value).__qualname__} {getattr(value, '__qualname__', '')}".encode()
+        yield f"{type(value).__name__} {getattr(value, '__name__', '')}".encode()

@@ -12,6 +12,7 @@ The rule looks at the end of the mean pseudo-regret R(t), with T the last checkp
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,8 @@ FLAT = 0.01
 """Growth over the last doubling, as a share of the regret, up to which a curve counts as constant."""
 FEWEST_RUNS = 5
 RESAMPLES = 2_000
+MOST_KEPT = 500
+"""Runs up to which the resamples are kept for the next result with as many: 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,31 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     if blind:
         unknown = (float("nan"), float("nan"))
         return Growth("undecided", share, unknown, gamma, unknown, blind)
-    rng = np.random.default_rng(0)
-    batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))  # to bound the memory
-    resampled = np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
+    near = runs <= MOST_KEPT
+    resampled = (
+        np.einsum("gr,rs->gs", gains, _weights(runs)) if near else _resampled(gains)
+    )  # BLAS may round by threads
     shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
     share_interval, gamma_interval = _interval(shares), _interval(gammas)
     verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
     return Growth(verdict, share, share_interval, gamma, gamma_interval, reason)
+
+
+def _resampled(gains: FloatArray) -> FloatArray:
+    """Means (4, RESAMPLES) of resampled runs, in batches that bound the memory."""
+    rng, runs = np.random.default_rng(0), gains.shape[1]
+    batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))
+    return np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
+
+
+@lru_cache(maxsize=4)
+def _weights(runs: int) -> FloatArray:
+    """The same resamples as weights (R, RESAMPLES) of the runs; many results have as many runs."""
+    drawn = np.random.default_rng(0).integers(runs, size=(RESAMPLES, runs))
+    weights = np.zeros((runs, RESAMPLES))
+    np.add.at(weights, (drawn.T, np.arange(RESAMPLES)), 1 / runs)
+    weights.flags.writeable = False
+    return weights
 
 
 def _blind(checkpoints: IntArray, runs: int) -> str:

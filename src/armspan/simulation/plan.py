@@ -56,15 +56,18 @@ def check_runs(runs: Any) -> None:
     if not _is_list(runs):
         _validate.whole("runs", runs, at_least=1, at_most=MOST_RUNS)
         return
-    numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in runs]
+    ends = (runs[0], runs[-1]) if isinstance(runs, range) and runs else ()
+    numbers = [_validate.whole("runs", run, at_least=0, at_most=MOST_RUNS - 1) for run in ends or runs]
     if not numbers:
         raise InvalidParameter("runs must be >= 1, got an empty list")
-    if len(set(numbers)) != len(numbers):
+    if not ends and len(set(numbers)) != len(numbers):
         raise InvalidParameter("runs must be different from each other")
 
 
 def as_runs(runs: Any) -> IntArray:
     """The numbers of the runs: from 0 on, or their own."""
+    if isinstance(runs, range):
+        return np.arange(runs.start, runs.stop, runs.step, dtype=np.int64)
     return np.array(list(runs), dtype=np.int64) if _is_list(runs) else np.arange(int(runs), dtype=np.int64)
 
 
@@ -79,10 +82,15 @@ class Pieces(NamedTuple):
     chunks: list[slice]
 
 
+def step_seconds(n_arms: int, n_features: int, *, interpreted: bool = False) -> float:
+    """How long a step of one policy takes on one core, by a rough estimate."""
+    return 1e-4 if interpreted else 5e-8 + 5e-10 * n_arms * n_features**2
+
+
 def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: int, workers: int) -> Pieces:
     """Many short runs together in a chunk, fewer long ones; as many chunks for each worker. No result depends on it."""
     each = -(-n_runs // workers)
-    seconds = horizon * n_policies * (5e-8 + 5e-10 * n_arms * n_features**2)  # of one run
+    seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
     fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features)) // together
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)

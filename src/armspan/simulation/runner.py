@@ -11,6 +11,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import IntArray, Progress
+from armspan.backends import check_backend
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
@@ -24,6 +25,7 @@ from armspan.simulation.events import Events
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
 from armspan.simulation.result import Result
+from armspan.simulation.spread import part, spread
 
 ENGINES = ("auto", "cpu", "cuda", "python")
 PRECISIONS = ("float64", "float32")
@@ -42,6 +44,7 @@ def simulate(
     precision: str = "float64",
     checkpoints: Sequence[int] | None = None,
     events: bool = False,
+    backend: Any = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -54,12 +57,15 @@ def simulate(
     seed : from 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones,
         on any engine and any number of workers.
     engine : "cpu" (compiled, all cores), "cuda" (all GPUs), "python" (the naive readable form, same choices), or
-        "auto": a GPU where there is one and the work is large, else the CPU; the result's engine says which it was.
+        "auto": a GPU where there is one and the work is large, else the CPU, and on a backend always that; the
+        result's engine says which it was.
     precision : "float64", or on a GPU "float32", which is faster and takes a few other choices; see docs/cuda.md.
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
     events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
         "cpu", and the environment not a user's own.
-    workers : threads; as many as there are cores if left out.
+    backend : where: None for this process, "processes" for local ones, or a Dask cluster, by its scheduler's address
+        ("tcp://host:8786") or a Dask client. Results are the same.
+    workers : threads, or local processes; as many as there are cores if left out.
     progress : called as progress(done, total).
     """
     env = as_environment(env)
@@ -73,12 +79,15 @@ def simulate(
     _validate.one_of("precision", precision, PRECISIONS)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
     if engine == "auto":
-        engine = _best_engine(env, policies, len(policies) * horizon * numbers.size, events=events)
+        steps = len(policies) * horizon * numbers.size
+        engine = "cpu" if backend is not None else _best_engine(env, policies, steps, events=events)
     if engine == "cuda":
-        cuda.refuse_unless_possible(env, policies, events=events)
+        cuda.refuse_unless_possible(env, policies, events=events, here=backend is None)
     elif precision != "float64":
         raise NotApplicable(f'precision must be "float64" on the engine {engine!r}, got {precision!r}')
     marks = plan.as_checkpoints(checkpoints, horizon)
+    check_backend(backend, workers)
+    processes = workers
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
@@ -89,6 +98,13 @@ def simulate(
             policy.schedule(env)(np.array([horizon]))
     theirs = isinstance(env, CustomEnvironment) or not all(isinstance(policy, Policy) for policy in policies)
     interpreted = theirs or engine == "python"
+    if backend is not None:
+        options = {"horizon": horizon, "seed": seed, "engine": engine, "precision": precision}
+        options |= {"checkpoints": marks, "events": events}
+        each = plan.step_seconds(env.n_arms, env.n_features, interpreted=interpreted)
+        spent = horizon * len(policies) * (cuda.STEP_SECONDS if engine == "cuda" else each)
+        work = partial(part, simulate, env, policies, options)
+        return spread(work, numbers, spent, backend=backend, workers=processes, progress=progress)
     if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
@@ -99,8 +115,8 @@ def simulate(
             job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
         done = job.finished
-        partial = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
-        raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", partial) from None
+        kept = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
+        raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", kept) from None
     return _result(job, policies, engine, slice(None))
 
 
@@ -237,7 +253,7 @@ class _Job:
 
 
 def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice) -> Result:
-    names = _unique([policy_name(policy) for policy in policies])
+    names = unique([policy_name(policy) for policy in policies])
     return Result(
         policies=names,
         runs=job.runs[rows],
@@ -253,7 +269,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice)
     )
 
 
-def _unique(names: list[str]) -> tuple[str, ...]:
+def unique(names: list[str]) -> tuple[str, ...]:
     """Number the names that occur before: "greedy", "greedy (2)"."""
     result: list[str] = []
     for name in names:

@@ -1,0 +1,138 @@
+"""The cells of a sweep: one environment with one policy; what is computed of it, and the key it is kept under."""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan._version import __version__
+from armspan.environments import Environment
+from armspan.environments.custom import CustomEnvironment
+from armspan.errors import ArmspanError, NotApplicable
+from armspan.policies import Policy
+from armspan.simulation import cuda, plan
+from armspan.simulation.fingerprint import fingerprint, unseen
+from armspan.simulation.growth import MOST_KEPT, RESAMPLES, growth
+from armspan.simulation.interpreted import actor_factory
+from armspan.simulation.runner import simulate
+
+QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
+SETTING_UP = 2e-3
+"""Seconds that a cell takes whatever its size, about."""
+SMALL = 0.02
+"""Seconds up to which a cell is not worth a second thread."""
+
+Statistics = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Size:
+    """What all cells of a sweep have in common."""
+
+    horizon: int
+    seed: int
+    engine: str
+    checkpoints: IntArray
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One environment with one policy, and their names."""
+
+    environment: str
+    policy_name: str
+    env: Environment
+    policy: Any
+
+    def __str__(self) -> str:
+        return f"{self.policy_name} in {self.environment}"
+
+    def seconds(self, size: Size, n_runs: int) -> float:
+        """How long it takes on one core, by a rough estimate: the steps, and the resampling for the verdict."""
+        theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
+        interpreted = theirs or size.engine == "python"
+        step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
+        step = cuda.STEP_SECONDS if size.engine == "cuda" else step
+        resampling = RESAMPLES * (5e-9 if n_runs <= MOST_KEPT else 6e-8)
+        return SETTING_UP + n_runs * (size.horizon * step + resampling)
+
+    def check(self, size: Size, runs: IntArray, *, here: bool) -> None:
+        """Refuse what cannot run, before anything runs; here : whether this process is to run it."""
+        try:
+            if size.engine == "cuda":
+                cuda.refuse_unless_possible(self.env, [self.policy], events=False, here=here)
+            if isinstance(self.policy, type) and issubclass(self.policy, Policy):
+                raise NotApplicable(f"a policy must be an object, got the class; write {self.policy.__name__}()")
+            if isinstance(self.policy, Policy):
+                self.policy.schedule(self.env)(np.array([size.horizon]))
+                self.policy.learner(self.env, runs[:1])
+            else:
+                actor_factory(self.policy, self.env, size.seed)(int(runs[0]))
+        except ArmspanError as error:
+            raise type(error)(f"{self}: {error}") from None
+
+    def key(self, size: Size, runs: IntArray) -> str:
+        """Hexadecimal digits that change with all that can change the numbers; refuses code, which has no content."""
+        hidden = unseen(self.env) or unseen(self.policy)
+        if hidden is not None:
+            raise NotApplicable(
+                f"{self}: {hidden} is code, and a folder could not tell when it changes; give it an attribute "
+                'fingerprint (a text such as "1", another one whenever it changes), or leave folder out'
+            )
+        engine = "python" if size.engine == "python" else "compiled"
+        words = __version__, fingerprint(self.env, [self.policy]), size.horizon, size.seed, engine
+        digest = hashlib.sha256(repr(words).encode())
+        digest.update(size.checkpoints.tobytes() + b"\0" + runs.tobytes())
+        return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some runs of one cell: its number, where they begin among its runs, and whether they are all of them."""
+
+    number: int
+    cell: Cell
+    runs: Sequence[int]
+    first: int = 0
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished job: pseudo-regret (R, C) where it is wanted, and statistics where the job was a whole cell."""
+
+    number: int
+    first: int
+    n_runs: int
+    values: FloatArray | None
+    statistics: Statistics | None
+
+
+def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) -> list[Done]:
+    """The jobs of one part, on a worker; keep is whether the runs of a whole cell are wanted too."""
+    done = []
+    for job in jobs:
+        small = job.cell.seconds(size, len(job.runs)) < SMALL
+        options: Any = vars(size) | {"runs": job.runs, "workers": 1 if small else threads}
+        result = simulate(job.cell.env, [job.cell.policy], **options)
+        values = result.pseudo_regret[0]
+        statistics = statistics_of(size.checkpoints, values) if job.whole else None
+        wanted = keep or not job.whole
+        done.append(Done(job.number, job.first, len(job.runs), values if wanted else None, statistics))
+    return done
+
+
+def statistics_of(checkpoints: IntArray, values: FloatArray) -> Statistics:
+    """Of the final pseudo-regret over the runs: mean, sd, 95 % interval of the mean, quantiles; the growth verdict."""
+    final = np.ascontiguousarray(values[:, -1])
+    mean, sd = float(final.mean()), float(final.std(ddof=1)) if final.size > 1 else math.nan
+    half = 1.96 * sd / math.sqrt(final.size)
+    quantiles = np.quantile(final, list(QUANTILES.values())).tolist()
+    row = {"mean": mean, "sd": sd, "low": mean - half, "high": mean + half} | dict(
+        zip(QUANTILES, quantiles, strict=True)
+    )
+    return row | {"growth": growth(checkpoints, values).verdict}

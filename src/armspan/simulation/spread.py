@@ -1,0 +1,70 @@
+"""The runs of one simulation spread over a backend: cut into parts by their cost, joined in their order."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from armspan._typing import IntArray, Progress
+from armspan.backends import map_reduce
+from armspan.errors import Interrupted
+from armspan.simulation.result import Result, concatenate
+
+MOST_PARTS = 1000
+"""Parts that a call is cut into, until they get too long: enough for some hundred workers."""
+SHORTEST, LONGEST = 0.1, 20.0
+"""Seconds that a part should take, by a rough estimate: long beside its way to a worker, short enough to lose."""
+
+
+def part_seconds(total: float) -> float:
+    """How long a part of so much work should take."""
+    return min(max(total / MOST_PARTS, SHORTEST), LONGEST)
+
+
+def cut(n_runs: int, seconds: float, wanted: float) -> list[range]:
+    """Positions of runs in parts of about the wanted length, as even as they can be; seconds is that of all runs."""
+    count = min(n_runs, max(1, round(seconds / wanted)))
+    edges = [n_runs * i // count for i in range(count + 1)]
+    return [range(start, stop) for start, stop in itertools.pairwise(edges)]
+
+
+def compact(runs: IntArray) -> Any:
+    """The numbers as a range, where they are one: it is smaller on its way."""
+    first = int(runs[0])
+    return range(first, first + runs.size) if (np.diff(runs) == 1).all() else runs
+
+
+def part(simulate: Callable[..., Result], env: Any, policies: Any, options: dict[str, Any], runs: Any) -> Result:
+    """Some of the runs, on a worker: one thread, for its neighbours have the other cores."""
+    return simulate(env, policies, runs=runs, workers=1, **options)
+
+
+def spread(
+    work: Callable[[Any], Result],
+    runs: IntArray,
+    seconds: float,
+    *,
+    backend: Any,
+    workers: int | None,
+    progress: Progress | None,
+) -> Result:
+    """work(runs), computed in parts on the backend; seconds is what a run takes, about."""
+    total = seconds * runs.size
+    parts = [compact(runs[piece.start : piece.stop]) for piece in cut(runs.size, total, part_seconds(total))]
+    finished: dict[int, Result] = {}
+
+    def arrived(index: int, result: Result) -> Result:
+        finished[index] = result
+        if progress is not None:
+            steps = len(result.policies) * result.horizon
+            progress(steps * sum(len(parts[i]) for i in finished), steps * runs.size)
+        return result
+
+    try:
+        whole: Result = map_reduce(work, parts, concatenate, backend=backend, workers=workers, arrived=arrived)
+    except KeyboardInterrupt:
+        kept = concatenate([finished[index] for index in sorted(finished)]) if finished else None
+        done = 0 if kept is None else kept.runs.size
+        raise Interrupted(f"stopped with {done} of {runs.size} runs finished", kept) from None
+    return whole

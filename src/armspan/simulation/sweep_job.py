@@ -1,0 +1,99 @@
+"""The work of one sweep: the cells that are missing, cut into parts of like cost; what has come, and is kept."""
+
+import os
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray, Progress
+from armspan.backends import map_reduce
+from armspan.simulation.cell_files import CellFolder
+from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
+from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
+
+HERE_SECONDS = 1.0
+"""How long a piece of a cell should take in this process, where it need not travel: after it, progress is told."""
+
+
+class SweepJob:
+    """Statistics of cells by their numbers, in `finished`."""
+
+    def __init__(
+        self,
+        cells: list[Cell],
+        size: Size,
+        runs: IntArray,
+        folder: str | os.PathLike[str] | None,
+        progress: Progress | None,
+    ) -> None:
+        self.cells, self.size, self.runs, self._progress = cells, size, runs, progress
+        self.finished: dict[int, Statistics] = {}
+        self._pieces: dict[int, dict[int, FloatArray]] = {}
+        self._done = 0
+        self._keys = [] if folder is None else [cell.key(size, runs) for cell in cells]
+        self._folder = None if folder is None else CellFolder(folder)
+
+    def run(self, backend: Any, workers: int | None) -> None:
+        """Take what the folder has, compute the rest."""
+        if self._folder is not None:
+            for number, key in enumerate(self._keys):
+                kept = self._folder.read(key)
+                if kept is not None:
+                    self.finished[number] = kept
+        self._tell(len(self.finished) * self.runs.size)
+        threads = workers if backend is None else 1
+        work = partial(compute, self.size, threads, self._folder is not None)
+        parts = self._parts(here=backend is None)
+        map_reduce(work, parts, list, backend=backend, workers=workers, arrived=self._arrived)
+
+    def _parts(self, *, here: bool) -> list[list[Job]]:
+        """Large cells in pieces, and small ones together, where they travel."""
+        missing = [number for number in range(len(self.cells)) if number not in self.finished]
+        seconds = {number: self.cells[number].seconds(self.size, self.runs.size) for number in missing}
+        wanted = HERE_SECONDS if here else part_seconds(sum(seconds.values()))
+        few = len(missing) < MOST_PARTS  # with more, all workers have cells, and each finishes its own
+        all_runs = compact(self.runs)
+        parts: list[list[Job]] = []
+        together: list[Job] = []
+        for number in missing:
+            cell = self.cells[number]
+            if few and seconds[number] > 2 * wanted and self.runs.size > 1:
+                for piece in cut(self.runs.size, seconds[number], wanted):
+                    some = compact(self.runs[piece.start : piece.stop])
+                    parts.append([Job(number, cell, some, piece.start, whole=False)])
+                continue
+            together.append(Job(number, cell, all_runs))
+            if here or sum(seconds[job.number] for job in together) >= wanted:
+                parts.append(together)
+                together = []
+        return [*parts, together] if together else parts
+
+    def _arrived(self, _: int, results: list[Done]) -> None:
+        """Keep what a part has brought."""
+        for done in results:
+            self._take(done)
+        self._tell(sum(done.n_runs for done in results))
+
+    def _take(self, done: Done) -> None:
+        """A whole cell, or a piece, which waits for the others of its cell."""
+        values, statistics = done.values, done.statistics
+        if statistics is None:
+            assert values is not None
+            pieces = self._pieces.setdefault(done.number, {})
+            pieces[done.first] = values
+            if sum(len(piece) for piece in pieces.values()) < self.runs.size:
+                return
+            del self._pieces[done.number]
+            values = np.concatenate([pieces[first] for first in sorted(pieces)])
+            statistics = statistics_of(self.size.checkpoints, values)
+        if self._folder is not None:
+            assert values is not None
+            cell, key = self.cells[done.number], self._keys[done.number]
+            self._folder.write(key, cell, self.size, self.runs, values, statistics)
+        self.finished[done.number] = statistics
+
+    def _tell(self, n_runs: int) -> None:
+        self._done += n_runs * self.size.horizon
+        if self._progress is not None:
+            self._progress(self._done, len(self.cells) * self.runs.size * self.size.horizon)

@@ -1,0 +1,111 @@
+"""sweep(): every policy in every environment, as one table; what is finished is kept, and not computed again."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan._typing import IntArray, Progress
+from armspan.backends import check_backend
+from armspan.environments import as_environment
+from armspan.errors import Interrupted, InvalidParameter
+from armspan.policies import Policy
+from armspan.simulation import plan
+from armspan.simulation.cells import Cell, Size
+from armspan.simulation.interpreted import policy_name
+from armspan.simulation.runner import check_sizes, unique
+from armspan.simulation.sweep_job import SweepJob
+from armspan.simulation.sweep_table import need_pandas, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def sweep(
+    environments: Any,
+    policies: Any,
+    *,
+    horizon: int,
+    runs: int | Sequence[int] = 100,
+    seed: int = 0,
+    engine: str = "auto",
+    checkpoints: Sequence[int] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    backend: Any = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> "pd.DataFrame":
+    """Run every policy in every environment: a table with one row a cell, which is one environment with one policy.
+
+    environments, policies : lists, or dictionaries whose keys are their names in the table; `armspan.grid` makes those.
+        policies may also be a function of an environment that returns either. All policies meet the same contexts
+        and noise. See `simulate` for horizon, runs, seed, engine, backend and workers.
+    checkpoints : steps at which regret is kept in the folder; those of the growth verdict if left out.
+    folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing. A damaged
+        file is computed again, with a `DamagedCell` warning.
+    progress : called as progress(done, total), over the whole sweep.
+
+    Columns: environment, policy; parameters that vary, as environment.… and policy.…; gap and lambda_0 where known;
+    horizon, runs; of the final pseudo-regret mean, sd, low and high (95 % interval of the mean), q05, q50, q95, q99;
+    and the growth verdict. Ctrl-C raises `Interrupted`, whose `partial` is the table of the finished cells.
+    """
+    need_pandas()
+    check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
+    check_backend(backend, workers)
+    marks = growth_marks(int(horizon)) if checkpoints is None else plan.as_checkpoints(checkpoints, int(horizon))
+    size, numbers = Size(int(horizon), int(seed), engine, marks), plan.as_runs(runs)
+    cells = _cells(environments, policies)
+    for cell in cells:
+        cell.check(size, numbers, here=backend is None)
+    job = SweepJob(cells, size, numbers, folder, progress)
+    known = [getattr(given, "parameters", {}) for given in (environments, policies)]
+    table = partial(table_of, cells, known[0], known[1], size, numbers.size)
+    try:
+        job.run(backend, workers)
+    except KeyboardInterrupt:
+        done = len(job.finished)
+        kept = table(job.finished) if done else None
+        raise Interrupted(f"stopped with {done} of {len(cells)} cells finished", kept) from None
+    return table(job.finished)
+
+
+def growth_marks(horizon: int) -> IntArray:
+    """The steps at which the growth verdict looks."""
+    return np.unique([-(-horizon // part) for part in (16, 4, 2, 1)]).astype(np.int64)
+
+
+def _cells(environments: Any, policies: Any) -> list[Cell]:
+    """Every environment with every policy, in the order given."""
+    envs = {name: as_environment(env) for name, env in named("environments", environments, _environment_name).items()}
+    cells = []
+    for name, env in envs.items():
+        theirs = policies(env) if isinstance(policies, FunctionType) else policies
+        for word, policy in named("policies", theirs, _policy_name).items():
+            cells.append(Cell(name, word, env, policy))
+    return cells
+
+
+def named(what: str, objects: Any, name_of: Callable[[Any], str]) -> dict[str, Any]:
+    """The objects by their names: a dictionary's keys, or else their own, numbered where they are the same."""
+    if isinstance(objects, Mapping):
+        wrong = [name for name in objects if not isinstance(name, str)]
+        if wrong:
+            raise InvalidParameter(f"{what} must have texts for names, got {wrong[0]!r:.60}")
+        result = dict(objects)
+    else:
+        entries = list(objects) if isinstance(objects, list | tuple) else [objects]
+        result = dict(zip(unique([name_of(entry) for entry in entries]), entries, strict=True))
+    if not result:
+        raise InvalidParameter(f"{what} must hold at least one, got none")
+    return result
+
+
+def _policy_name(policy: Any) -> str:
+    return policy.__name__ if isinstance(policy, type) and issubclass(policy, Policy) else policy_name(policy)
+
+
+def _environment_name(env: Any) -> str:
+    return str(getattr(env, "name", type(env).__name__))
