@@ -133,7 +133,11 @@ def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Pat
     """The signal comes when figure 1a is done and what follows is under way."""
     command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "all", "--runs", "2000", "--horizon", "9000"]
     process = subprocess.Popen(
-        [*command, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background, shells ignore it
     )
     first = tmp_path / "results" / "1a.npz"
     while not first.exists() and process.poll() is None:
