@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
     )
     add_spec(parser)
     add_sizes(parser)
-    parser.add_argument("--engine", default="auto", help="auto (default), cpu or python")
+    parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
     parser.add_argument("--folder", type=Path, help="keep finished cells here; a second start computes what is missing")
     add_backend(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
