@@ -8,6 +8,15 @@ import math
 import numpy as np
 
 from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels.agent_forms import (
+    four_paired,
+    four_triangles,
+    paired_form,
+    products,
+    times,
+    triangle_form,
+    two_triangles,
+)
 from armspan.kernels.agent_layout import (
     BIAS,
     CLOSED,
@@ -48,6 +57,8 @@ DUE, UNSOUND = 1, 2
 """What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, and nothing was learnt."""
 
 ROWS_TOGETHER = 64
+OWN_ROWS_TOGETHER = 256
+"""Features from which on two arms with a row each are looked at together."""
 FIRST_CHECK, REBUILD = 1024, 8192
 """V⁻¹ is looked at every so many pulls, and whenever pulls have doubled: for pruning, which lives by λ_min, always."""
 SLACK = 1e-9
@@ -100,42 +111,6 @@ def with_intercept(x):
 
 
 @inlined
-def triangle_form(room, k, x, row):
-    """xᵀV⁻¹x by the triangle of V⁻¹; four of its rows at a time keep the processor's sums busy."""
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
-    row_0 = d
-    while i + four <= d:
-        row_1 = row_0 + i + one
-        row_2 = row_1 + i + two
-        row_3 = row_2 + i + three
-        sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(i):
-            sum_0 += room[k, row_0 + j] * x[row, j]
-            sum_1 += room[k, row_1 + j] * x[row, j]
-            sum_2 += room[k, row_2 + j] * x[row, j]
-            sum_3 += room[k, row_3 + j] * x[row, j]
-        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + one], x[row, i + two], x[row, i + three]
-        form += x_0 * (2.0 * sum_0 + room[k, row_0 + i] * x_0)
-        sum_1 += room[k, row_1 + i] * x_0
-        form += x_1 * (2.0 * sum_1 + room[k, row_1 + i + one] * x_1)
-        sum_2 += room[k, row_2 + i] * x_0 + room[k, row_2 + i + one] * x_1
-        form += x_2 * (2.0 * sum_2 + room[k, row_2 + i + two] * x_2)
-        sum_3 += room[k, row_3 + i] * x_0 + room[k, row_3 + i + one] * x_1 + room[k, row_3 + i + two] * x_2
-        form += x_3 * (2.0 * sum_3 + room[k, row_3 + i + three] * x_3)
-        row_0 = row_3 + i + four
-        i += four
-    while i < d:
-        total = 0.0
-        for j in range(i):
-            total += room[k, row_0 + j] * x[row, j]
-        form += x[row, i] * (2.0 * total + room[k, row_0 + i] * x[row, i])
-        row_0 += i + one
-        i += one
-    return form
-
-
-@inlined
 def variance_of(arms, room, ridge, k, x, row, length):
     """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
 
@@ -159,26 +134,6 @@ def variance_of(arms, room, ridge, k, x, row, length):
 def width_bound(arms, k, length):
     """What σ̂ is at most, without looking at V: ‖x‖/√λ_min(V), since λ_min never falls."""
     return math.sqrt(length / arms[k, LAMBDA]) * (1.0 + SLACK)
-
-
-@inlined
-def products(x, pairs):
-    """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""
-    start = np.uint64(0)
-    for i in range(np.uint64(x.shape[1])):
-        for j in range(i):
-            pairs[0, start + j] = 2.0 * x[0, i] * x[0, j]
-        pairs[0, start + i] = x[0, i] * x[0, i]
-        start += i + np.uint64(1)
-
-
-@inlined
-def paired_form(room, k, d, pairs):
-    """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way."""
-    form, start = 0.0, np.uint64(d)
-    for i in range(np.uint64(pairs.size)):
-        form += room[k, start + i] * pairs[0, i]
-    return form
 
 
 @atomic_kernel()
@@ -213,6 +168,26 @@ def look_many(head, arms, room, x, mean, width):
                 width[row, k] = math.sqrt(max(variance, 0.0))
 
 
+@inlined
+def weigh(arms, k, x, per_arm, means, known, alpha, variance, best, second, arm):
+    """Let arm k contend with its index for this variance; its mean may be known."""
+    mean = means[k] if known else estimate(arms, k, x, k * per_arm)
+    return contend(mean + alpha * math.sqrt(max(variance, 0.0)), k, best, second, arm)
+
+
+@inlined
+def team_forms(room, k0, k1, k2, k3, team, x, paired, pairs):
+    """xᵀV⁻¹x of four arms for a context that they share, or of the last two, each for its own row."""
+    u0, u1, u2, u3, v0, v1 = np.uint64(k0), np.uint64(k1), np.uint64(k2), np.uint64(k3), 0.0, 0.0
+    if team == 2:
+        v2, v3 = two_triangles(room, u2, u3, x)
+    elif paired:
+        v0, v1, v2, v3 = four_paired(room, u0, u1, u2, u3, x.shape[1], pairs)
+    else:
+        v0, v1, v2, v3 = four_triangles(room, u0, u1, u2, u3, x)
+    return v0, v1, v2, v3
+
+
 @atomic_kernel()
 def tied_arm(head, index, best):
     """One of the arms whose index equals the best up to rounding: the first, or any by the agent's random stream."""
@@ -240,31 +215,45 @@ def best_arm(head, arms, room, x, per_arm):
             return NOT_FINITE
     alpha = present_alpha(head)
     best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
-    upper = np.empty(K) if pruning else head  # an array that is not used costs time too
+    upper, means = (np.empty(K), np.empty(K)) if pruning else (head, head)  # arrays that are not used cost time too
     if pruning:
         for k in range(K):
             if per_arm:
                 length = squared_length(x, k)
-            upper[k] = estimate(arms, k, x, k * per_arm) + alpha * width_bound(arms, k, length)
+            means[k] = estimate(arms, k, x, k * per_arm)
+            upper[k] = means[k] + alpha * width_bound(arms, k, length)
             if upper[k] > upper[first]:
                 first = k
     paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
     pairs = matrix(head, HEAD + d, 1, d * (d + 1) // 2)
     if paired:
         products(x, pairs)
+    team = 1 if d < 8 or K < 4 else 4 if per_arm == 0 else 2 if d >= OWN_ROWS_TOGETHER else 1
+    k0, k1, k2, k3, waiting = 0, 0, 0, 0, 0  # arms are looked at in teams of so many
     for step in range(K):
         k = first + step if first + step < K else first + step - K
         if pruning and upper[k] < best - ROUNDING * (1.0 + abs(best)):
             continue
+        evaluated += 1
+        if team > 1 and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first one is for the others to beat
+            k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
+            if waiting == team:
+                v0, v1, v2, v3 = team_forms(room, k0, k1, k2, k3, team, x, paired, pairs)
+                if team == 4:
+                    best, second, arm = weigh(arms, k0, x, per_arm, means, pruning, alpha, v0, best, second, arm)
+                    best, second, arm = weigh(arms, k1, x, per_arm, means, pruning, alpha, v1, best, second, arm)
+                best, second, arm = weigh(arms, k2, x, per_arm, means, pruning, alpha, v2, best, second, arm)
+                best, second, arm = weigh(arms, k3, x, per_arm, means, pruning, alpha, v3, best, second, arm)
+                waiting = 0
+            continue
         if per_arm:
             length = squared_length(x, k)
-        if paired and arms[k, MODE] < 0.0:
-            variance = paired_form(room, k, d, pairs)
-        else:
-            variance = variance_of(arms, room, ridge, k, x, k * per_arm, length)
-        value = estimate(arms, k, x, k * per_arm) + alpha * math.sqrt(max(variance, 0.0))
-        best, second, arm = contend(value, k, best, second, arm)
-        evaluated += 1
+        variance = variance_of(arms, room, ridge, k, x, k * per_arm, length)
+        best, second, arm = weigh(arms, k, x, per_arm, means, pruning, alpha, variance, best, second, arm)
+    while waiting > 0:  # those that were too few for a team
+        variance = paired_form(room, k3, d, pairs) if paired else triangle_form(room, k3, x, k3 * per_arm)
+        best, second, arm = weigh(arms, k3, x, per_arm, means, pruning, alpha, variance, best, second, arm)
+        k1, k2, k3, waiting = k0, k1, k2, waiting - 1
     if is_tie(best, second):
         mean, index = np.empty(K), np.empty(K)
         look(head, arms, room, x, per_arm, mean, index)
@@ -345,21 +334,6 @@ def pick(head, index, eligible, epsilon, chosen):
         chosen[row] = pick_one(head, index[row], eligible, epsilon, propensity)
 
 
-@atomic_kernel()
-def times(room, k, x, row, z):
-    """Z = V⁻¹x by the triangle of V⁻¹; returns xᵀV⁻¹x. Changes z, which is 0."""
-    start, form = np.uint64(x.shape[1]), 0.0
-    for i in range(np.uint64(x.shape[1])):
-        total = 0.0
-        for j in range(i):
-            total += room[k, start + j] * x[row, j]
-            z[0, j] += room[k, start + j] * x[row, i]
-        z[0, i] += total + room[k, start + i] * x[row, i]
-        form += x[row, i] * (2.0 * total + room[k, start + i] * x[row, i])
-        start += i + np.uint64(1)
-    return form
-
-
 @inlined
 def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
     """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and room."""
@@ -391,15 +365,12 @@ def add_to_full(arms, room, k, x, row, y, error, variance, z):
     for i in range(d):
         room[k, i] += y * x[row, i]
         arms[k, THETA + i] += gain * error * z[0, i]
-    start = d
+    start, half = d, d * (d + np.uint64(1)) // np.uint64(2)
     for i in range(d):
-        scaled = gain * z[0, i]
+        scaled, x_i, other = gain * z[0, i], x[row, i], start + half
         for j in range(i + np.uint64(1)):
             room[k, start + j] -= scaled * z[0, j]
-        start += i + np.uint64(1)
-    for i in range(d):
-        for j in range(i + np.uint64(1)):
-            room[k, start + j] += x[row, i] * x[row, j]
+            room[k, other + j] += x_i * x[row, j]
         start += i + np.uint64(1)
 
 
