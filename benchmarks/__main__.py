@@ -9,4 +9,6 @@ from benchmarks import agents, cluster, simulation
 
 BENCHMARKS = {"simulation": simulation.main, "agents": agents.main, "cluster": cluster.main}
 for name in sys.argv[1:] or BENCHMARKS:
+    if name not in BENCHMARKS:
+        sys.exit(f"benchmark must be one of {', '.join(BENCHMARKS)}, got {name!r}")
     BENCHMARKS[name]()

@@ -45,7 +45,8 @@ def main(path: str) -> None:
     from armspan.simulation import cuda
 
     team: Any = cuda_team
-    cuda.FIRST_LAUNCH, cuda.LAUNCH_SECONDS, kernels.REBUILD, cuda.STAGE = 200, 0.0, 16, 3
+    cuda.FIRST_LAUNCH, cuda.FEWEST, cuda.LAUNCH_SECONDS, cuda.STAGE = 200, 1, 0.0, 3
+    kernels.REBUILD, kernels.FLUSH = 16, 8
     arrays: dict[str, Any] = {}
     for name in environments():
         result = run(name, "cuda")
@@ -56,7 +57,16 @@ def main(path: str) -> None:
     kernels.kernel.cache_clear()
     arrays["from afar"] = run("registers", "cuda").pseudo_regret
     single = run("registers", "cuda", precision="float32")
-    arrays |= {"single pseudo_regret": single.pseudo_regret, "single noise": single.noise}
+    corner = np.array([1.3594946641428347, 1.5690490878809533])  # a box so small that in single precision it is a point
+    narrow = BoxContexts(
+        [[-1.217718263570188, 1.512720870788054], [0.8433422759475371, -1.5523636543091315]], corner, corner + 7.4e-8
+    )
+    arrays["narrow"] = simulate(narrow, LinUCBd(), engine="cuda", precision="float32", **SHORT).pseudo_regret
+    arrays |= {
+        "engine": np.array(single.engine),
+        "single pseudo_regret": single.pseudo_regret,
+        "single noise": single.noise,
+    }
     cuda.MOST_ALONE, team.REBUILD = 0, 4
     for name in TEAMS:
         arrays[f"{name} by a team"] = simulate(environments()[name], LinUCBd(), engine="cuda", **SHORT).pseudo_regret

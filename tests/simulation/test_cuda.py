@@ -67,6 +67,29 @@ def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any])
     assert (apart < 1e-4).mean() > 0.9  # indices come close to each other, so that rounding changes a choice at times
 
 
+def test_single_precision_says_so_and_ends_where_a_gap_is_lost_to_rounding(simulated: dict[str, Any]) -> None:
+    assert str(simulated["engine"]) == "cuda, float32"
+    assert np.isfinite(simulated["narrow"]).all()
+
+
+def test_an_error_on_one_gpu_stops_the_others_and_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    class FailingChunk:
+        def __init__(self, work: Any, rows: slice, policy: Any, gpu: int, **options: bool) -> None:
+            made.append(gpu)
+            error = type("LinkerError", (Exception,), {"__module__": "numba.cuda"})
+            raise error("too much local data\nand more")
+
+    memory = SimpleNamespace(get_memory_info=lambda: (1e5, 2e9))
+    gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory, is_available=lambda: True)
+    monkeypatch.setattr(cuda, "_numba_cuda", lambda: gpus)
+    monkeypatch.setattr(cuda, "_Chunk", FailingChunk)
+    with pytest.raises(NotApplicable, match='engine "cuda" failed: too much local data; engine "cpu" uses all cores'):
+        simulate(paper_1a(), LinUCBd(), horizon=10, runs=1000, engine="cuda")
+    assert made == [0]
+
+
 def test_chunks_and_progress(simulated: dict[str, Any]) -> None:
     np.testing.assert_allclose(simulated["in two chunks"], simulated["chain pseudo_regret"], rtol=0, atol=1e-12)
     total = 3 * 3 * cuda_cases.STEPS

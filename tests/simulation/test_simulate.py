@@ -199,7 +199,7 @@ def test_what_a_users_environment_does_not_know_must_be_given() -> None:
         ({"seed": -3}, "seed must be an integer from 0 to 18446744073709551615, got -3"),
         ({"engine": "gpu"}, "engine must be one of auto, cpu, cuda, python, got 'gpu'"),
         ({"precision": "float16"}, "precision must be one of float64, float32, got 'float16'"),
-        ({"precision": "float32"}, "precision must be \"float64\" on the engine 'cpu', got 'float32'"),
+        ({"engine": "cpu", "precision": "float32"}, "precision must be \"float64\" on the engine 'cpu', got 'float32'"),
         ({"workers": 0}, "workers must be an integer >= 1, got 0"),
         ({"checkpoints": [0, 5]}, "checkpoints must be from 1 to the horizon 10, got 0"),
         ({"checkpoints": [11]}, "checkpoints must be from 1 to the horizon 10, got 11"),

@@ -313,3 +313,43 @@ def test_a_missing_extra_is_said_so(missing: str, tmp_path: Path, monkeypatch: p
 def test_the_package_has_it() -> None:
     assert armspan.sweep is sweep
     assert armspan.grid is grid
+
+
+def test_names_that_meet_a_numbered_one_are_all_kept() -> None:
+    policies = [LinUCB(label="a"), LinUCB(alpha=1.0, label="a"), Greedy(label="a (2)")]
+    assert list(sweep(paper_1a(), policies, **SIZE)["policy"]) == ["a", "a (2)", "a (2) (2)"]
+
+
+def test_the_last_step_is_always_among_the_checkpoints() -> None:
+    """What the row calls final is at the horizon, whatever checkpoints are asked for."""
+    early = sweep(paper_1a(), LinUCBd(), **SIZE, checkpoints=[10, 20])
+    assert early["mean"].item() == pytest.approx(sweep(paper_1a(), LinUCBd(), **SIZE)["mean"].item())
+
+
+def test_a_dictionary_and_a_grid_join_in_either_order() -> None:
+    dial = grid(diversity_dial, level=[0.1, 1.0])
+    for envs in ({"paper": paper_1a()} | dial, dial | {"paper": paper_1a()}):
+        assert set(sweep(envs, LinUCBd(), **SIZE)["environment.level"].dropna()) == {0.1, 1.0}
+
+
+def test_policies_may_be_any_function_of_the_environment() -> None:
+    def scaled(factor: float, env: Any) -> dict[str, Any]:
+        return {"scaled": LinUCB(alpha=factor * env.parameter_bound)}
+
+    assert list(sweep(ENVS, partial(scaled, 2.0), **SIZE)["policy"]) == ["scaled", "scaled"]
+
+
+def test_a_cell_on_a_gpu_is_not_cut_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be too small for it; and the engine is settled before, for the whole cell."""
+    seen: list[tuple[str, int]] = []
+
+    def instead(env: Any, policies: Any, *, runs: Any, engine: str, **options: Any) -> Any:
+        seen.append((engine, len(runs)))
+        return simulate(env, policies, runs=runs, engine="cpu", **options)
+
+    monkeypatch.setattr("armspan.simulation.cuda.missing", lambda: None)
+    monkeypatch.setattr("armspan.simulation.cuda.WORTH_IT", 1000)
+    monkeypatch.setattr("armspan.simulation.sweep_job.HERE_SECONDS", 1e-6)
+    monkeypatch.setattr("armspan.simulation.cells.simulate", instead)
+    sweep(paper_1a(), LinUCBd(), **SIZE)
+    assert seen == [("cuda", 12)]

@@ -12,7 +12,7 @@ from armspan.errors import MissingExtra, NotApplicable, WorkerDied
 
 CONNECT_SECONDS = 10
 WORKER_SECONDS = 600
-"""How long a cluster may have no worker at all: those of a queue take their time."""
+"""How long a cluster may have no worker at the start: those of a queue take their time."""
 BATCH = 1000
 """Parts in one message to the scheduler."""
 MOST_WAITING = 10_000
@@ -32,7 +32,7 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
         stack.callback(lambda: client.cancel(list(sent)))  # nothing, if all goes well
         try:
             sent.update(_send(client, packed, islice(left, MOST_WAITING)))
-            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+            _wait_for_a_worker(client)
             arriving = as_completed(sent, loop=client.loop, with_results=True)  # type: ignore[no-untyped-call]
             for future, result in arriving:
                 sent.discard(future)
@@ -42,16 +42,23 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
                     sent.update(more)
                     arriving.update(more)  # type: ignore[no-untyped-call]
                 yield result
-        except TimeoutError:
-            raise NotApplicable(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds") from None
         except KilledWorker as error:
             raise WorkerDied(f"a part of the work was lost with its worker again and again: {error}") from None
         except FutureCancelledError:
             raise WorkerDied("the Dask scheduler was lost, or the work on it was cancelled") from None
         except ModuleNotFoundError as error:
+            if error.name is None:
+                raise
             raise NotApplicable(
                 f"a worker of the Dask cluster has no module {error.name!r}; install there what is installed here"
             ) from None
+
+
+def _wait_for_a_worker(client: Any) -> None:
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise NotApplicable(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds") from None
 
 
 def _send(client: Any, packed: Packed, numbers: Iterable[int]) -> list[Any]:

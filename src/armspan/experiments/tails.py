@@ -1,6 +1,6 @@
 """Tails: how regret and the end of exploration are distributed over very many runs, along the diversity dial.
 
-Runs are counted in bins as they are done and then let go, so that a billion need no more memory than a thousand.
+Runs are counted in bins as they are done, some at a time, and then let go: a billion need no more memory than those.
 """
 
 import math
@@ -48,12 +48,16 @@ class Tail:
 
     def quantile(self, probability: float) -> float:
         """The regret that a run stays below with this probability, to the width of a bin."""
-        return float(self.values[_first_below(self.exceeded, (1 - probability) * self.runs)])
+        return float(self.values[_first_below(self.exceeded, self._beyond(probability))])
 
     def over(self, probability: float) -> float:
         """The step after which a run explores no more with this probability; inf if that is near the horizon."""
-        left = (1 - probability) * self.runs
+        left = self._beyond(probability)
         return float(self.steps[_first_below(self.exploring, left)]) if self.still_exploring <= left else math.inf
+
+    def _beyond(self, probability: float) -> int:
+        """How many runs may lie beyond a quantile."""
+        return self.runs - math.ceil(probability * self.runs - 1e-6)
 
     @property
     def still_exploring(self) -> int:
@@ -138,6 +142,6 @@ def _above(grid: FloatArray | IntArray, sample: FloatArray | IntArray) -> IntArr
     return sample.size - np.searchsorted(np.sort(sample), grid, side="right")
 
 
-def _first_below(counts: IntArray, limit: float) -> int:
+def _first_below(counts: IntArray, limit: int) -> int:
     """The first entry of counts, which fall, that is at most the limit."""
     return int(np.argmax(counts <= limit))

@@ -18,7 +18,9 @@ TABLE, CHAIN, BOX = 0, 1, 2
 """Where contexts come from: a table, a table by a Markov chain, or a box."""
 LINEAR, COUNTS = 0, 1
 """What a policy learns: an estimate an arm, or a mean an arm and context."""
-REBUILD = 8192
+REBUILD, FLUSH = 8192, 256
+"""V⁻¹ is computed afresh after so many steps. Where V and b are kept in registers, which may be single, they are added
+to the doubles in `totals` after so many: in single precision a long sum would lose what it adds."""
 MOST_REGISTERS = 48
 """Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
 MOST_SHARED = 32_768
@@ -53,7 +55,8 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     (steps + 1,) exploration of each step.
     marks : (M,) numbers of steps after which curve (R, M) takes down the pseudo-regret, and noise_curve the noise; the
     last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`. low, high,
-    theta, gap : the box. regret : (R,), sums : (4, R), at : (R,), tally and state : (…, R) go on in the next launch.
+    theta, gap : the box. regret : (R,), sums : (4, R), at : (R,) and, with an entry for each number that is learnt,
+    tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂) : (…, R) go on in the next launch.
     """
     real = np.float32 if single else np.float64
     f = inner(single)
@@ -62,13 +65,15 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
     in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
     D = d if in_registers else np.uint64(d)  # an unsigned index needs no check for counting from the end
+    exact = real if in_registers else np.float64
     scratch, rows = (K * d + 3) // 4 * 4, n + 1 if source == CHAIN else 1
     shared = source != BOX and 8 * n * (K * d + 2 * K + 2 * rows) <= MOST_SHARED
 
     @cuda.jit(fastmath=single)
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
-        losses_table, low, high, theta, gap, regret, sums, at, tally, state, curve, noise_curve, keep_noise,
+        losses_table, low, high, theta, gap, regret, sums, at, tally, totals, state, curve, noise_curve,
+        keep_noise,
     ):  # fmt: skip
         if shared:
             x = cuda.shared.array((n, K, d), real)  # each on a line of its own: the simulator tells them apart by it
@@ -94,29 +99,35 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
             return
         index = cuda.local.array(K, real)
         if policy == LINEAR:
-            V, V_inv = cuda.local.array((K, d, d), real), cuda.local.array((K, d, d), real)
-            b, theta_hat = cuda.local.array((K, d), real), cuda.local.array((K, d), real)
+            V, b = cuda.local.array((K, d, d), exact), cuda.local.array((K, d), exact)
+            V_inv, theta_hat = cuda.local.array((K, d, d), real), cuda.local.array((K, d), real)
             mean, variance = cuda.local.array(K, real), cuda.local.array(K, real)
             z, L, L_inv = cuda.local.array(d, real), cuda.local.array((d, d), real), cuda.local.array((d, d), real)
             own_V_inv, own_theta = cuda.local.array((1, d, d), real), cuda.local.array((1, d), real)
-            own_x = cuda.local.array((1, 1, d), real)
+            own_x, whole_V, whole_b = (
+                cuda.local.array((1, 1, d), real), cuda.local.array((1, d, d), real), cuda.local.array((1, d), real)
+            )  # fmt: skip
             field = 0
             for k in range(K):
                 for i in range(d):
-                    b[k, i] = state[field, r] if first > 0 else real(0)
-                    theta_hat[k, i] = state[field + 1, r] if first > 0 else real(0)
-                    field += 2
+                    if first == 0:
+                        totals[field, r], state[field, r] = 0.0, real(0)
+                    theta_hat[k, i] = state[field, r]
+                    b[k, i] = exact(0) if in_registers else totals[field, r]
+                    field += 1
                     for j in range(i + 1):
-                        diagonal = real(1) if i == j else real(0)
-                        V[k, i, j] = state[field, r] if first > 0 else ridge * diagonal
-                        V_inv[k, i, j] = state[field + 1, r] if first > 0 else diagonal / ridge
-                        field += 2
+                        if first == 0:
+                            totals[field, r] = ridge if i == j else real(0)
+                            state[field, r] = real(1) / ridge if i == j else real(0)
+                        V_inv[k, i, j] = state[field, r]
+                        V[k, i, j] = exact(0) if in_registers else totals[field, r]
+                        field += 1
         else:
-            pulls, reward_sums = cuda.local.array((n, K), np.int64), cuda.local.array((n, K), real)
+            pulls, reward_sums = cuda.local.array((n, K), np.int64), cuda.local.array((n, K), np.float64)
             for i in range(n):
                 for k in range(K):
                     pulls[i, k] = tally[i * K + k, r] if first > 0 else 0
-                    reward_sums[i, k] = state[i * K + k, r] if first > 0 else real(0)
+                    reward_sums[i, k] = totals[i * K + k, r] if first > 0 else 0.0
         run, row, total = runs[r], at[r], regret[r]
         s0, s1, s2, s3 = sums[0, r], sums[1, r], sums[2, r], sums[3, r]  # every fourth step's noise, as on the CPU
         m, mark = 0, marks[0]
@@ -193,23 +204,51 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                         m += 1
                         mark = marks[m]
             s0, s1, s2, s3 = s2, s3, s0, s1
-            if policy == LINEAR and (first + i + 2) % REBUILD == 0:
+            if in_registers and ((first + i + 2) % FLUSH == 0 or i + 2 >= steps):
+                field = 0
                 for k in range(K):
-                    rebuild_arm(V, V_inv, b, theta_hat, k, L, L_inv, d)
+                    for p in range(d):
+                        totals[field, r] += b[k, p]
+                        b[k, p] = exact(0)
+                        field += 1
+                        for q in range(p + 1):
+                            totals[field, r] += V[k, p, q]
+                            V[k, p, q] = exact(0)
+                            field += 1
+            if policy == LINEAR and (first + i + 2) % REBUILD == 0:
+                field = 0
+                for k in range(K):
+                    for p in range(d):
+                        whole_b[0, p] = totals[field, r] if in_registers else b[k, p]
+                        own_theta[0, p] = theta_hat[k, p]
+                        field += 1
+                        for q in range(p + 1):
+                            whole_V[0, p, q] = totals[field, r] if in_registers else V[k, p, q]
+                            own_V_inv[0, p, q] = V_inv[k, p, q]
+                            field += 1
+                    rebuild_arm(whole_V, own_V_inv, whole_b, own_theta, 0, L, L_inv, d)
+                    for p in range(d):
+                        theta_hat[k, p] = own_theta[0, p]
+                        for q in range(p + 1):
+                            V_inv[k, p, q] = own_V_inv[0, p, q]
         regret[r], at[r] = total, row
         sums[0, r], sums[1, r], sums[2, r], sums[3, r] = s0, s1, s2, s3
         if policy == LINEAR:
             field = 0
             for k in range(K):
                 for i in range(d):
-                    state[field, r], state[field + 1, r] = b[k, i], theta_hat[k, i]
-                    field += 2
+                    state[field, r] = theta_hat[k, i]
+                    if not in_registers:
+                        totals[field, r] = b[k, i]
+                    field += 1
                     for j in range(i + 1):
-                        state[field, r], state[field + 1, r] = V[k, i, j], V_inv[k, i, j]
-                        field += 2
+                        state[field, r] = V_inv[k, i, j]
+                        if not in_registers:
+                            totals[field, r] = V[k, i, j]
+                        field += 1
         else:
             for i in range(n):
                 for k in range(K):
-                    tally[i * K + k, r], state[i * K + k, r] = pulls[i, k], reward_sums[i, k]
+                    tally[i * K + k, r], totals[i * K + k, r] = pulls[i, k], reward_sums[i, k]
 
     return advance

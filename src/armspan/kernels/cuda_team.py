@@ -20,7 +20,8 @@ MOST_BYTES = 48_000
 
 def bytes_shared(K: int, d: int, single: bool) -> int:
     """How much memory a team shares."""
-    return (K * d * (d + 1) + 3 * K * d + scratch_size(K, d) + d + 4 * K) * (4 if single else 8)
+    sums, others = K * d * (d + 3) // 2, K * d * (d + 5) // 2 + scratch_size(K, d) + d + 4 * K
+    return 8 * sums + (4 if single else 8) * others
 
 
 def scratch_size(K: int, d: int) -> int:
@@ -36,17 +37,17 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
     words, pick, log_unit, gaussians = f.words, f.pick, f.log_unit, f.gaussians
     draw_units, place, best_of = f.draw_units, f.place, f.best_of
     smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
-    entries, fields, units, scratch = d * (d + 1) // 2, d * (d + 3), (K * d + 3) // 4 * 4, scratch_size(K, d)
+    entries, fields, units, scratch = d * (d + 1) // 2, d * (d + 3) // 2, (K * d + 3) // 4 * 4, scratch_size(K, d)
     rounds, LOWEST = -(-entries // TEAM), real(-np.inf)
 
     @cuda.jit(fastmath=single)
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold, alias, x_table, means_table,
-        losses_table, low, high, theta, gap, regret, sums, at, tally, state, curve, noise_curve, keep_noise,
+        losses_table, low, high, theta, gap, regret, sums, at, tally, totals, state, curve, noise_curve, keep_noise,
     ):  # fmt: skip
         V_inv = cuda.shared.array((K, entries), real)  # each on a line of its own: the simulator tells them apart by it
-        V = cuda.shared.array((K, entries), real)
-        b = cuda.shared.array((K, d), real)
+        V = cuda.shared.array((K, entries), np.float64)  # in doubles: these are long sums
+        b = cuda.shared.array((K, d), np.float64)
         theta_hat = cuda.shared.array((K, d), real)
         x = cuda.shared.array((1, K, d), real)
         part = cuda.shared.array(scratch, real)
@@ -58,7 +59,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
         lane, r = cuda.threadIdx.x, cuda.blockIdx.x
         rows, columns = cuda.local.array(rounds, np.uint32), cuda.local.array(rounds, np.uint32)  # this thread's
         weights = cuda.local.array(rounds, real)
-        inverses, grams = cuda.local.array(rounds, real), cuda.local.array(rounds, real)
+        inverses, grams = cuda.local.array(rounds, real), cuda.local.array(rounds, np.float64)
         for q in range(rounds):
             entry, i = min(lane + q * TEAM, entries - 1), 0
             while (i + 1) * (i + 2) // 2 <= entry:
@@ -68,14 +69,13 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
             weights[q] = weights[q] if lane + q * TEAM < entries else real(0)
         for k in range(K):
             for j in range(lane, d, TEAM):
-                b[k, j] = state[k * fields + j, r] if first > 0 else real(0)
-                theta_hat[k, j] = state[k * fields + d + j, r] if first > 0 else real(0)
+                b[k, j] = totals[k * fields + j, r] if first > 0 else 0.0
+                theta_hat[k, j] = state[k * fields + j, r] if first > 0 else real(0)
             for q in range(rounds):
-                entry = lane + q * TEAM
+                entry, here = lane + q * TEAM, k * fields + d + lane + q * TEAM
                 if entry < entries:
                     diagonal = real(1) if rows[q] == columns[q] else real(0)
-                    V[k, entry] = state[k * fields + 2 * d + entry, r] if first > 0 else ridge * diagonal
-                    here = k * fields + 2 * d + entries + entry
+                    V[k, entry] = totals[here, r] if first > 0 else ridge * diagonal
                     V_inv[k, entry] = state[here, r] if first > 0 else diagonal / ridge
         run, row, total = runs[r], at[r], regret[r]
         s0, s1, s2, s3 = sums[0, r], sums[1, r], sums[2, r], sums[3, r]
@@ -141,9 +141,8 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
                             form += V_inv[a, upper * (upper + 1) // 2 + lower] * x[0, a, k]
                         z[j] = form
                     cuda.syncthreads()
-                    for q in range(
-                        rounds
-                    ):  # read all, then write all: otherwise each write would hold up the next read
+                    for q in range(rounds):
+                        # read all, then write all: otherwise each write would hold up the next read
                         entry = min(lane + q * TEAM, entries - 1)
                         inverses[q] = smaller(V_inv[a, entry], width, z[rows[q]], z[columns[q]])
                         grams[q] = V[a, entry] + x[0, a, rows[q]] * x[0, a, columns[q]]
@@ -191,9 +190,8 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
             sums[0, r], sums[1, r], sums[2, r], sums[3, r] = s0, s1, s2, s3
         for k in range(K):
             for j in range(lane, d, TEAM):
-                state[k * fields + j, r], state[k * fields + d + j, r] = b[k, j], theta_hat[k, j]
+                totals[k * fields + j, r], state[k * fields + j, r] = b[k, j], theta_hat[k, j]
             for j in range(lane, entries, TEAM):
-                state[k * fields + 2 * d + j, r] = V[k, j]
-                state[k * fields + 2 * d + entries + j, r] = V_inv[k, j]
+                totals[k * fields + d + j, r], state[k * fields + d + j, r] = V[k, j], V_inv[k, j]
 
     return advance

@@ -14,7 +14,7 @@ import numpy as np
 from armspan._files import whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, DamagedCell, MissingExtra
-from armspan.simulation.cells import Cell, Size, Statistics
+from armspan.simulation.cells import QUANTILES, Cell, Size, Statistics
 
 FORMAT = "armspan cell"
 VERSION = 1
@@ -31,6 +31,9 @@ class CellFolder:
         self.path = Path(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".armspan-probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
         except OSError as error:
             raise BadFile(f"folder must be a folder that can be written, got {path}: {error.strerror}") from None
 
@@ -86,7 +89,8 @@ def _opened(content: bytes, key: str) -> Statistics | None:
             return None
         if checksum != _checksum(header, columns):
             return None
-        return {name: math.nan if value is None else value for name, value in header["statistics"].items()}
+        statistics = {name: math.nan if value is None else value for name, value in header["statistics"].items()}
+        return statistics if _are_statistics(statistics) else None
     except Exception:  # a damaged file can fail anywhere inside Arrow and json
         return None
 
@@ -96,6 +100,12 @@ def _checksum(header: dict[str, Any], columns: dict[str, Any]) -> str:
     for name, column in columns.items():
         digest.update(name.encode() + np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
+
+
+def _are_statistics(entries: Statistics) -> bool:
+    """Whether these are all the statistics of a cell, and of their kinds."""
+    names = {"mean", "sd", "low", "high", *QUANTILES, "growth"}
+    return set(entries) == names and all(isinstance(entries[n], str if n == "growth" else float) for n in names)
 
 
 def _is_nan(value: Any) -> bool:

@@ -18,7 +18,7 @@ from armspan.simulation import cuda, plan
 from armspan.simulation.fingerprint import fingerprint, unseen
 from armspan.simulation.growth import MOST_KEPT, RESAMPLES, growth
 from armspan.simulation.interpreted import actor_factory
-from armspan.simulation.runner import simulate
+from armspan.simulation.runner import best_engine, simulate
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
 SETTING_UP = 2e-3
@@ -51,22 +51,28 @@ class Cell:
     def __str__(self) -> str:
         return f"{self.policy_name} in {self.environment}"
 
+    def engine(self, size: Size, n_runs: int, *, here: bool) -> str:
+        """What runs it; here : whether this process does."""
+        if size.engine != "auto" or not here:
+            return size.engine
+        return best_engine(self.env, [self.policy], n_runs * size.horizon, events=False)
+
     def seconds(self, size: Size, n_runs: int) -> float:
         """How long it takes on one core, by a rough estimate: the steps, and the resampling for the verdict."""
         theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
         interpreted = theirs or size.engine == "python"
         step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
-        step = cuda.STEP_SECONDS if size.engine == "cuda" else step
+        step = cuda.step_seconds(self.env) if size.engine == "cuda" else step
         resampling = RESAMPLES * (5e-9 if n_runs <= MOST_KEPT else 6e-8)
         return SETTING_UP + n_runs * (size.horizon * step + resampling)
 
     def check(self, size: Size, runs: IntArray, *, here: bool) -> None:
         """Refuse what cannot run, before anything runs; here : whether this process is to run it."""
         try:
-            if size.engine == "cuda":
-                cuda.refuse_unless_possible(self.env, [self.policy], events=False, here=here)
             if isinstance(self.policy, type) and issubclass(self.policy, Policy):
                 raise NotApplicable(f"a policy must be an object, got the class; write {self.policy.__name__}()")
+            if size.engine == "cuda":
+                cuda.refuse_unless_possible(self.env, [self.policy], events=False, here=here)
             if isinstance(self.policy, Policy):
                 self.policy.schedule(self.env)(np.array([size.horizon]))
                 self.policy.learner(self.env, runs[:1])
@@ -92,11 +98,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Job:
-    """Some runs of one cell: its number, where they begin among its runs, and whether they are all of them."""
+    """Some runs of one cell: its number, the engine, where they begin among its runs, and whether they are all."""
 
     number: int
     cell: Cell
     runs: Sequence[int]
+    engine: str = "auto"
     first: int = 0
     whole: bool = True
 
@@ -117,7 +124,7 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
     done = []
     for job in jobs:
         small = job.cell.seconds(size, len(job.runs)) < SMALL
-        options: Any = vars(size) | {"runs": job.runs, "workers": 1 if small else threads}
+        options: Any = vars(size) | {"runs": job.runs, "engine": job.engine, "workers": 1 if small else threads}
         result = simulate(job.cell.env, [job.cell.policy], **options)
         values = result.pseudo_regret[0]
         statistics = statistics_of(size.checkpoints, values) if job.whole else None

@@ -24,18 +24,20 @@ LAUNCH_SECONDS = 0.25
 """How long a launch should take: so often progress moves, and a stop is heard."""
 FIRST_LAUNCH, MOST_GROWTH = 1 << 28, 8
 """Multiply-adds of the first launch, and how many times longer than the one before it a launch may be."""
+FEWEST = 4096
+"""Runs below which a launch takes no less time."""
 MOST_TOGETHER = 1 << 20
 """Runs of a chunk, where the memory has room for them."""
-MOST_LOCAL = 500_000
-"""Bytes that a thread can have to itself."""
+LEAST_TOGETHER, CHUNK_SECONDS = 1 << 17, 30.0
+"""Runs that fill a GPU, and how long a chunk of more may take, about: then its runs are finished, and kept."""
+MOST_LOCAL = 400_000
+"""Bytes that a thread may have to itself; CUDA allows some more."""
 THREADS, FULL = 128, 1 << 14
 """Threads of a block, and runs from which on there are enough for all parts of a GPU."""
 MOST_ALONE = 200
 """Numbers that a run learns up to which a thread lives through it alone; beyond, a team of threads does."""
 STAGE = 1 << 22
 """Numbers that are copied from a GPU at a time."""
-STEP_SECONDS = 1e-12
-"""Of a step, when work for a cluster is cut up: so little that a part fills a GPU."""
 WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
 
@@ -73,7 +75,7 @@ def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | Non
     for policy in policies:
         if not isinstance(policy, LinearPolicy | ContextUCB):
             return f"the policy {policy_name(policy)} is not compiled for it"
-        numbers = 2 * n * K if isinstance(policy, ContextUCB) else 2 * d * (K + 1) * (d + 1)
+        numbers = 2 * n * K if isinstance(policy, ContextUCB) else 2 * d * (K + 3) * (d + 1) + 2 * K * d + 6 * K
         if 8 * numbers > MOST_LOCAL:
             return f"what {policy_name(policy)} learns of {K} arms in {env.name} does not fit into a GPU's thread"
     return "events are counted on the CPU" if events else None
@@ -95,6 +97,11 @@ def missing() -> str | None:
     return "no NVIDIA GPU with a working driver was found"
 
 
+def step_seconds(env: Environment) -> float:
+    """How long a step of one run takes on a full GPU, by a rough estimate."""
+    return 2.5e-12 * env.n_arms * env.n_features**2
+
+
 def refuse_unless_possible(env: Environment, policies: list[Any], *, events: bool, here: bool) -> None:
     """Raise a sentence that says what to install or to use instead; here : whether this machine is to do it."""
     reason = why_not(env, policies, events=events) or (missing() if here else None)
@@ -113,23 +120,37 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
     """Do the work on all GPUs that are present. Changes the work's results."""
     cuda = _numba_cuda()
     gpus = len(cuda.gpus)
-    most = min(MOST_TOGETHER, max(_runs_that_fit(work, cuda), 1))
-    waiting, lock = iter(chunks(work.runs.size, gpus, most)), threading.Lock()
+    each = work.horizon * len(policies) * step_seconds(work.env)
+    soon = max(int(CHUNK_SECONDS / each), LEAST_TOGETHER)
+    most = min(soon, MOST_TOGETHER, max(_runs_that_fit(work, cuda), 1))
+    waiting, lock = chunks(work.runs.size, gpus, most), threading.Lock()
 
     def serve(gpu: int) -> None:
         with cuda.gpus[gpu]:
-            while not work.stopped:
+            while True:
                 with lock:
-                    chunk = next(waiting, None)
+                    chunk = waiting.pop(0) if waiting else None
                 if chunk is None:
                     return
                 for number, policy in enumerate(policies):
+                    if work.stopped:
+                        return
                     part = _Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0)
                     part.run(work.pseudo_regret[number])
                 work.finished[chunk] = not work.stopped
 
+    def served(gpu: int) -> None:
+        try:
+            serve(gpu)
+        except Exception as error:
+            waiting.clear()  # the others need not go on
+            if type(error).__module__.partition(".")[0] in ("numba", "cuda"):
+                reason = str(error).partition("\n")[0]
+                raise NotApplicable(f'engine "cuda" failed: {reason:.200}; engine "cpu" uses all cores') from error
+            raise
+
     with ThreadPoolExecutor(gpus) as pool:
-        for future in [pool.submit(serve, gpu) for gpu in range(gpus)]:
+        for future in [pool.submit(served, gpu) for gpu in range(gpus)]:
             future.result()
 
 
@@ -162,7 +183,7 @@ class _Chunk:
         cuda = _numba_cuda()
         self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
         self.taken = LAUNCH_SECONDS
-        heavy = work.runs[rows].size * work.env.n_arms * work.env.n_features**2
+        heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
         self.alpha = policy.schedule(work.env)
@@ -171,7 +192,7 @@ class _Chunk:
         K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
         counting = isinstance(policy, ContextUCB)
         ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
-        shape = (n * K, n * K) if counting else (1, K * d * (d + 3))
+        learnt = n * K if counting else K * d * (d + 3) // 2
         kind = kernels.COUNTS if counting else kernels.LINEAR
         small = K * d * (d + 3) <= MOST_ALONE or team.bytes_shared(K, d, single) > team.MOST_BYTES
         if counting or small:
@@ -184,7 +205,11 @@ class _Chunk:
         start = np.full(R, len(world[0]) - 1)  # the last row of the tables is the start's
         self.world = [cuda.to_device(array) if np.ndim(array) else array for array in world]
         self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros((4, R)), start)]
-        self.carried += [cuda.device_array((shape[0], R), np.int64), cuda.device_array((shape[1], R), self.real)]
+        self.carried += [
+            cuda.device_array((learnt if counting else 1, R), np.int64),
+            cuda.device_array((learnt, R)),
+            cuda.device_array((1 if counting else learnt, R), self.real),
+        ]
         self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
         self.numbers = self.real(env.noise.scale), self.real(ridge)
 
@@ -199,7 +224,8 @@ class _Chunk:
         assert isinstance(env, BoxContexts)
         tables = [np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int64), nothing[None], nothing, np.zeros((1, 1))]
         box = [array.astype(self.real) for array in (env.low, env.high, env.theta)]
-        return kernels.BOX, [*tables, *box, self.real(env.gap)]
+        rounding = env.n_features * env.feature_bound * env.parameter_bound * 4 * float(np.finfo(self.real).eps)
+        return kernels.BOX, [*tables, *box, self.real(env.gap - rounding if self.real is np.float32 else env.gap)]
 
     def launches(self) -> Iterator[Launch]:
         """One after the other, as long as the time that the last one has taken says."""

@@ -25,6 +25,10 @@ class Grid(dict[str, Any]):
 
     __ior__ = __or__  # type: ignore[assignment]
 
+    def __ror__(self, other: Mapping[str, Any]) -> "Grid":  # type: ignore[override]
+        """Both, where the other is no grid."""
+        return Grid(other, {}) | self
+
 
 def grid(make: Callable[..., Any], /, **values: Sequence[Any]) -> Grid:
     """make(...) for every combination of the values, as a dictionary of names such as "LinUCB(alpha=0.5)".

@@ -78,9 +78,11 @@ def simulate(
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
     _validate.one_of("precision", precision, PRECISIONS)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
-    if engine == "auto":
+    if engine == "auto" and precision == "float32":
+        engine = "cuda"
+    elif engine == "auto":
         steps = len(policies) * horizon * numbers.size
-        engine = "cpu" if backend is not None else _best_engine(env, policies, steps, events=events)
+        engine = "cpu" if backend is not None else best_engine(env, policies, steps, events=events)
     if engine == "cuda":
         cuda.refuse_unless_possible(env, policies, events=events, here=backend is None)
     elif precision != "float64":
@@ -102,15 +104,17 @@ def simulate(
         options = {"horizon": horizon, "seed": seed, "engine": engine, "precision": precision}
         options |= {"checkpoints": marks, "events": events}
         each = plan.step_seconds(env.n_arms, env.n_features, interpreted=interpreted)
-        spent = horizon * len(policies) * (cuda.STEP_SECONDS if engine == "cuda" else each)
+        each, least = (cuda.step_seconds(env), cuda.LEAST_TOGETHER) if engine == "cuda" else (each, 1)
         work = partial(part, simulate, env, policies, options)
-        return spread(work, numbers, spent, backend=backend, workers=processes, progress=progress)
+        size = horizon * len(policies) * each, least
+        return spread(work, numbers, *size, backend=backend, workers=processes, progress=progress)
     if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
     job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
     try:
         if engine == "cuda":
             job.run_on_gpus(policies, single=precision == "float32")
+            engine = "cuda" if precision == "float64" else f"cuda, {precision}"
         else:
             job.run(workers, interpreted=interpreted)
     except KeyboardInterrupt:
@@ -128,7 +132,7 @@ def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
     _validate.one_of("engine", engine, ENGINES)
 
 
-def _best_engine(env: Environment, policies: list[Any], steps: int, *, events: bool) -> str:
+def best_engine(env: Environment, policies: list[Any], steps: int, *, events: bool) -> str:
     """The fastest engine that is present and can do this."""
     if steps < cuda.WORTH_IT or cuda.why_not(env, policies, events=events) or cuda.missing():
         return "cpu"
@@ -273,6 +277,9 @@ def unique(names: list[str]) -> tuple[str, ...]:
     """Number the names that occur before: "greedy", "greedy (2)"."""
     result: list[str] = []
     for name in names:
-        copies = names[: len(result)].count(name)
-        result.append(name if copies == 0 else f"{name} ({copies + 1})")
+        free, number = name, 1
+        while free in result:
+            number += 1
+            free = f"{name} ({number})"
+        result.append(free)
     return tuple(result)

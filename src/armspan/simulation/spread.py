@@ -22,9 +22,12 @@ def part_seconds(total: float) -> float:
     return min(max(total / MOST_PARTS, SHORTEST), LONGEST)
 
 
-def cut(n_runs: int, seconds: float, wanted: float) -> list[range]:
-    """Positions of runs in parts of about the wanted length, as even as they can be; seconds is that of all runs."""
-    count = min(n_runs, max(1, round(seconds / wanted)))
+def cut(n_runs: int, seconds: float, wanted: float, least: int = 1) -> list[range]:
+    """Positions of runs in parts of about the wanted length, as even as they can be; seconds is that of all runs.
+
+    least : runs of a part, where there are so many.
+    """
+    count = min(max(n_runs // least, 1), max(1, round(seconds / wanted)))
     edges = [n_runs * i // count for i in range(count + 1)]
     return [range(start, stop) for start, stop in itertools.pairwise(edges)]
 
@@ -44,27 +47,28 @@ def spread(
     work: Callable[[Any], Result],
     runs: IntArray,
     seconds: float,
+    least: int,
     *,
     backend: Any,
     workers: int | None,
     progress: Progress | None,
 ) -> Result:
-    """work(runs), computed in parts on the backend; seconds is what a run takes, about."""
-    total = seconds * runs.size
-    parts = [compact(runs[piece.start : piece.stop]) for piece in cut(runs.size, total, part_seconds(total))]
+    """work(runs), computed in parts on the backend, of at least so many runs; seconds is what a run takes, about."""
+    total, done = seconds * runs.size, 0
+    parts = [compact(runs[piece.start : piece.stop]) for piece in cut(runs.size, total, part_seconds(total), least)]
     finished: dict[int, Result] = {}
 
     def arrived(index: int, result: Result) -> Result:
-        finished[index] = result
+        nonlocal done
+        finished[index], done = result, done + result.runs.size
         if progress is not None:
             steps = len(result.policies) * result.horizon
-            progress(steps * sum(len(parts[i]) for i in finished), steps * runs.size)
+            progress(steps * done, steps * runs.size)
         return result
 
     try:
         whole: Result = map_reduce(work, parts, concatenate, backend=backend, workers=workers, arrived=arrived)
     except KeyboardInterrupt:
         kept = concatenate([finished[index] for index in sorted(finished)]) if finished else None
-        done = 0 if kept is None else kept.runs.size
         raise Interrupted(f"stopped with {done} of {runs.size} runs finished", kept) from None
     return whole

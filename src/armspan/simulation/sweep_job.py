@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray, Progress
 from armspan.backends import map_reduce
+from armspan.simulation import cuda
 from armspan.simulation.cell_files import CellFolder
 from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
 from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
@@ -58,12 +59,14 @@ class SweepJob:
         together: list[Job] = []
         for number in missing:
             cell = self.cells[number]
-            if few and seconds[number] > 2 * wanted and self.runs.size > 1:
-                for piece in cut(self.runs.size, seconds[number], wanted):
+            engine = cell.engine(self.size, self.runs.size, here=here)
+            least = cuda.LEAST_TOGETHER if engine == "cuda" else 1
+            if few and seconds[number] > 2 * wanted and self.runs.size > 1 and not (here and engine == "cuda"):
+                for piece in cut(self.runs.size, seconds[number], wanted, least):
                     some = compact(self.runs[piece.start : piece.stop])
-                    parts.append([Job(number, cell, some, piece.start, whole=False)])
+                    parts.append([Job(number, cell, some, engine, piece.start, whole=False)])
                 continue
-            together.append(Job(number, cell, all_runs))
+            together.append(Job(number, cell, all_runs, engine))
             if here or sum(seconds[job.number] for job in together) >= wanted:
                 parts.append(together)
                 together = []

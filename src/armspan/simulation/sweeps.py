@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +42,7 @@ def sweep(
     environments, policies : lists, or dictionaries whose keys are their names in the table; `armspan.grid` makes those.
         policies may also be a function of an environment that returns either. All policies meet the same contexts
         and noise. See `simulate` for horizon, runs, seed, engine, backend and workers.
-    checkpoints : steps at which regret is kept in the folder; those of the growth verdict if left out.
+    checkpoints : steps at which regret is kept in the folder, beside the last; those of the growth verdict if left out.
     folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing. A damaged
         file is computed again, with a `DamagedCell` warning.
     progress : called as progress(done, total), over the whole sweep.
@@ -56,6 +55,7 @@ def sweep(
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
     check_backend(backend, workers)
     marks = growth_marks(int(horizon)) if checkpoints is None else plan.as_checkpoints(checkpoints, int(horizon))
+    marks = np.union1d(marks, [int(horizon)])
     size, numbers = Size(int(horizon), int(seed), engine, marks), plan.as_runs(runs)
     cells = _cells(environments, policies)
     for cell in cells:
@@ -82,7 +82,8 @@ def _cells(environments: Any, policies: Any) -> list[Cell]:
     envs = {name: as_environment(env) for name, env in named("environments", environments, _environment_name).items()}
     cells = []
     for name, env in envs.items():
-        theirs = policies(env) if isinstance(policies, FunctionType) else policies
+        function = callable(policies) and not isinstance(policies, type | Policy)
+        theirs = policies(env) if function else policies
         for word, policy in named("policies", theirs, _policy_name).items():
             cells.append(Cell(name, word, env, policy))
     return cells
