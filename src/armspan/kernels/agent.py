@@ -153,19 +153,35 @@ def look_many(head, arms, room, x, mean, width):
     Some rows at a time and one arm after the other, so that both stay in the nearest cache.
     """
     n, d = x.shape
-    paired = d < 16
-    pairs = np.empty((1, d * (d + 1) // 2))
-    for first in range(0, n, 1 if paired else ROWS_TOGETHER):
-        if paired:
-            products(x[first : first + 1], pairs)
-        for k in range(mean.shape[1]):
-            for row in range(first, min(first + (1 if paired else ROWS_TOGETHER), n)):
+    K, full = mean.shape[1], True
+    for k in range(K):
+        full = full and arms[k, MODE] < 0.0
+    if d < 16 and full:
+        look_paired(arms, room, x, mean, width)
+        return
+    for first in range(0, n, ROWS_TOGETHER):
+        for k in range(K):
+            for row in range(first, min(first + ROWS_TOGETHER, n)):
                 mean[row, k] = estimate(arms, k, x, row)
-                if paired and arms[k, MODE] < 0.0:
-                    variance = paired_form(room, k, d, pairs)
-                else:
-                    variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+                variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
                 width[row, k] = math.sqrt(max(variance, 0.0))
+
+
+@inlined
+def look_paired(arms, room, x, mean, width):
+    """`look_many` for few features and arms that all have V⁻¹: a context after the other, arms in fours."""
+    d, K = x.shape[1], mean.shape[1]
+    pairs = np.empty((1, d * (d + 1) // 2))
+    for row in range(x.shape[0]):
+        products(x, row, pairs)
+        for k in range(0, K - 3, 4):
+            u = np.uint64(k)
+            v0, v1, v2, v3 = four_paired(room, u, u + np.uint64(1), u + np.uint64(2), u + np.uint64(3), d, pairs)
+            width[row, k], width[row, k + 1], width[row, k + 2], width[row, k + 3] = v0, v1, v2, v3
+        for k in range(K - K % 4, K):
+            width[row, k] = paired_form(room, k, d, pairs)
+        for k in range(K):
+            mean[row, k], width[row, k] = estimate(arms, k, x, row), math.sqrt(max(width[row, k], 0.0))
 
 
 @inlined
@@ -227,7 +243,7 @@ def best_arm(head, arms, room, x, per_arm):
     paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
     pairs = matrix(head, HEAD + d, 1, d * (d + 1) // 2)
     if paired:
-        products(x, pairs)
+        products(x, 0, pairs)
     team = 1 if d < 8 or K < 4 else 4 if per_arm == 0 else 2 if d >= OWN_ROWS_TOGETHER else 1
     k0, k1, k2, k3, waiting = 0, 0, 0, 0, 0  # arms are looked at in teams of so many
     for step in range(K):

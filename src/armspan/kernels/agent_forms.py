@@ -82,13 +82,13 @@ def two_triangles(room, k0, k1, x):
 
 
 @inlined
-def products(x, pairs):
+def products(x, row, pairs):
     """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""
     start = np.uint64(0)
     for i in range(np.uint64(x.shape[1])):
         for j in range(i):
-            pairs[0, start + j] = 2.0 * x[0, i] * x[0, j]
-        pairs[0, start + i] = x[0, i] * x[0, i]
+            pairs[0, start + j] = 2.0 * x[row, i] * x[row, j]
+        pairs[0, start + i] = x[row, i] * x[row, i]
         start += i + np.uint64(1)
 
 
