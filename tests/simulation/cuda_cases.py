@@ -42,16 +42,16 @@ def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels import cuda as kernels
     from armspan.kernels import cuda_team
-    from armspan.simulation import cuda
+    from armspan.simulation import cuda, cuda_launch
 
     team: Any = cuda_team
-    cuda.FIRST_LAUNCH, cuda.FEWEST, cuda.LAUNCH_SECONDS, cuda.STAGE = 200, 1, 0.0, 3
+    cuda_launch.FIRST_LAUNCH, cuda_launch.FEWEST, cuda_launch.LAUNCH_SECONDS, cuda_launch.STAGE = 200, 1, 0.0, 3
     kernels.REBUILD, kernels.FLUSH = 16, 8
     arrays: dict[str, Any] = {}
     for name in environments():
         result = run(name, "cuda")
         arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
-    cuda.FULL = 1
+    cuda_launch.FULL = 1
     arrays["many"] = run("registers", "cuda").pseudo_regret
     kernels.MOST_SHARED = kernels.MOST_REGISTERS = 0
     kernels.kernel.cache_clear()
@@ -67,10 +67,10 @@ def main(path: str) -> None:
         "single pseudo_regret": single.pseudo_regret,
         "single noise": single.noise,
     }
-    cuda.MOST_ALONE, team.REBUILD = 0, 4
+    cuda_launch.MOST_ALONE, team.REBUILD = 0, 4
     for name in TEAMS:
         arrays[f"{name} by a team"] = simulate(environments()[name], LinUCBd(), engine="cuda", **SHORT).pseudo_regret
-    cuda.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
+    cuda_launch.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
     arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
     arrays["progress"] = np.array(told[-1])
     arrays["stopped"] = np.array(stopped())

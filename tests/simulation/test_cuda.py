@@ -83,8 +83,8 @@ def test_an_error_on_one_gpu_stops_the_others_and_is_a_sentence(monkeypatch: pyt
 
     memory = SimpleNamespace(get_memory_info=lambda: (1e5, 2e9))
     gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory, is_available=lambda: True)
-    monkeypatch.setattr(cuda, "_numba_cuda", lambda: gpus)
-    monkeypatch.setattr(cuda, "_Chunk", FailingChunk)
+    monkeypatch.setattr(cuda, "numba_cuda", lambda: gpus)
+    monkeypatch.setattr(cuda, "Chunk", FailingChunk)
     with pytest.raises(NotApplicable, match='engine "cuda" failed: too much local data; engine "cpu" uses all cores'):
         simulate(paper_1a(), LinUCBd(), horizon=10, runs=1000, engine="cuda")
     assert made == [0]
@@ -198,8 +198,8 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     memory = SimpleNamespace(get_memory_info=lambda: (1e9, 2e9))
     gpus = SimpleNamespace(gpus=[nullcontext()] * 3, current_context=lambda: memory, is_available=lambda: True)
-    monkeypatch.setattr(cuda, "_numba_cuda", lambda: gpus)
-    monkeypatch.setattr(cuda, "_Chunk", FakeChunk)
+    monkeypatch.setattr(cuda, "numba_cuda", lambda: gpus)
+    monkeypatch.setattr(cuda, "Chunk", FakeChunk)
     simulate(paper_1a(), LinUCBd(), horizon=10, runs=100, engine="cuda")
     assert sorted(gpu for gpu, _ in served) == [0, 1, 2]
     assert sorted(run for _, rows in served for run in rows) == list(range(100))

@@ -1,70 +1,28 @@
-"""The CUDA engine: which runs go to which GPU, how long a launch is, and what is copied back meanwhile."""
+"""The CUDA engine: what it can run, what is missing where it cannot, and which runs go to which GPU."""
 
 import importlib.util
 import itertools
 import threading
-import time
-import warnings
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-import numpy as np
-
-from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
 from armspan.policies import ContextUCB, Policy
 from armspan.policies.linear import LinearPolicy
+from armspan.simulation.cuda_launch import Chunk, Work, numba_cuda
 from armspan.simulation.interpreted import policy_name
 
-LAUNCH_SECONDS = 0.25
-"""How long a launch should take: so often progress moves, and a stop is heard."""
-FIRST_LAUNCH, MOST_GROWTH = 1 << 28, 8
-"""Multiply-adds of the first launch, and how many times longer than the one before it a launch may be."""
-FEWEST = 4096
-"""Runs below which a launch takes no less time."""
 MOST_TOGETHER = 1 << 20
 """Runs of a chunk, where the memory has room for them."""
 LEAST_TOGETHER, CHUNK_SECONDS = 1 << 17, 30.0
 """Runs that fill a GPU, and how long a chunk of more may take, about: then its runs are finished, and kept."""
 MOST_LOCAL = 400_000
 """Bytes that a thread may have to itself; CUDA allows some more."""
-THREADS, FULL = 128, 1 << 14
-"""Threads of a block, and runs from which on there are enough for all parts of a GPU."""
-MOST_ALONE = 200
-"""Numbers that a run learns up to which a thread lives through it alone; beyond, a team of threads does."""
-STAGE = 1 << 22
-"""Numbers that are copied from a GPU at a time."""
 WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
-
-
-_ONE_AT_A_TIME = threading.Lock()
-
-
-class Work(Protocol):
-    """What the engine needs of a simulation: what is to be done, and where results go."""
-
-    env: Environment
-    horizon: int
-    runs: IntArray
-    seed: int
-    checkpoints: IntArray
-    pseudo_regret: FloatArray
-    noise_sums: FloatArray
-    finished: BoolArray
-
-    @property
-    def stopped(self) -> bool:
-        """Whether to give up."""
-        ...
-
-    def advanced(self, steps: int) -> None:
-        """So many steps more are done."""
-        ...
 
 
 def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | None:
@@ -81,16 +39,9 @@ def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | Non
     return "events are counted on the CPU" if events else None
 
 
-def _numba_cuda() -> Any:
-    """The module, imported when first needed: it takes its time."""
-    from numba import cuda
-
-    return cuda
-
-
 def missing() -> str | None:
     """A sentence on what is missing on this machine, or None."""
-    if _numba_cuda().is_available():
+    if numba_cuda().is_available():
         return None
     if importlib.util.find_spec("numba_cuda") is None:
         return "it needs an NVIDIA GPU, its driver, and `pip install armspan[cuda]`"
@@ -118,7 +69,7 @@ def chunks(n_runs: int, gpus: int, most: int) -> list[slice]:
 
 def run(work: Work, policies: list[Policy], *, single: bool) -> None:
     """Do the work on all GPUs that are present. Changes the work's results."""
-    cuda = _numba_cuda()
+    cuda = numba_cuda()
     gpus = len(cuda.gpus)
     each = work.horizon * len(policies) * step_seconds(work.env)
     soon = max(int(CHUNK_SECONDS / each), LEAST_TOGETHER)
@@ -135,7 +86,7 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
                 for number, policy in enumerate(policies):
                     if work.stopped:
                         return
-                    part = _Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0)
+                    part = Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0)
                     part.run(work.pseudo_regret[number])
                 work.finished[chunk] = not work.stopped
 
@@ -163,145 +114,3 @@ def _runs_that_fit(work: Work, cuda: Any) -> int:
         with cuda.gpus[gpu]:
             free.append(float(cuda.current_context().get_memory_info()[0]))
     return int(min(min(free) / 2 / (8 * numbers), MOST_TOGETHER))
-
-
-class Launch(NamedTuple):
-    """Steps that one launch advances: the first, how many, and which checkpoints are in it."""
-
-    first: int
-    steps: int
-    columns: slice
-
-
-class _Chunk:
-    """One policy's runs of a chunk on the present GPU."""
-
-    def __init__(self, work: Work, rows: slice, policy: Policy, gpu: int, *, single: bool, keep_noise: bool) -> None:
-        from armspan.kernels import cuda as kernels
-        from armspan.kernels import cuda_team as team
-
-        cuda = _numba_cuda()
-        self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
-        self.taken = LAUNCH_SECONDS
-        heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
-        self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
-        self.real: Any = np.float32 if single else np.float64
-        self.alpha = policy.schedule(work.env)
-        env, R = work.env, work.runs[rows].size
-        source, world = self._world(env, kernels)
-        K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
-        counting = isinstance(policy, ContextUCB)
-        ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
-        learnt = n * K if counting else K * d * (d + 3) // 2
-        kind = kernels.COUNTS if counting else kernels.LINEAR
-        small = K * d * (d + 3) <= MOST_ALONE or team.bytes_shared(K, d, single) > team.MOST_BYTES
-        if counting or small:
-            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL)
-            self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
-            self.blocks = -(-R // self.threads)
-        else:
-            self.kernel = team.kernel(K, d, source, env.noise.code, single)
-            self.threads, self.blocks = team.TEAM, R
-        start = np.full(R, len(world[0]) - 1)  # the last row of the tables is the start's
-        self.world = [cuda.to_device(array) if np.ndim(array) else array for array in world]
-        self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros((4, R)), start)]
-        self.carried += [
-            cuda.device_array((learnt if counting else 1, R), np.int64),
-            cuda.device_array((learnt, R)),
-            cuda.device_array((1 if counting else learnt, R), self.real),
-        ]
-        self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
-        self.numbers = self.real(env.noise.scale), self.real(ridge)
-
-    def _world(self, env: Environment, kernels: Any) -> tuple[int, list[Any]]:
-        """Where contexts come from, and its arrays in this precision; regret is always added up in doubles."""
-        nothing = np.zeros((1, 1), self.real)
-        if isinstance(env, TableEnvironment):
-            threshold, alias, x, means, losses = env.tables()
-            tables = [threshold, alias, x.astype(self.real), means.astype(self.real), losses]
-            box = [nothing[0], nothing[0], nothing, self.real(0)]
-            return kernels.CHAIN if len(threshold) > 1 else kernels.TABLE, [*tables, *box]
-        assert isinstance(env, BoxContexts)
-        tables = [np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int64), nothing[None], nothing, np.zeros((1, 1))]
-        box = [array.astype(self.real) for array in (env.low, env.high, env.theta)]
-        rounding = env.n_features * env.feature_bound * env.parameter_bound * 4 * float(np.finfo(self.real).eps)
-        return kernels.BOX, [*tables, *box, self.real(env.gap - rounding if self.real is np.float32 else env.gap)]
-
-    def launches(self) -> Iterator[Launch]:
-        """One after the other, as long as the time that the last one has taken says."""
-        first, steps, checkpoints = 0, self.first_steps, self.work.checkpoints
-        while first < self.work.horizon:
-            size = min(steps, self.work.horizon - first)
-            start, stop = np.searchsorted(checkpoints, [first, first + size], side="right")
-            yield Launch(first, size, slice(int(start), int(stop)))
-            first += size
-            steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), MOST_GROWTH)) // 4 * 4, 4)
-
-    def run(self, curves: FloatArray) -> None:
-        """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C)."""
-        stream, copies = _numba_cuda().stream(), []
-        with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
-            ahead = thinker.submit(self._alphas, np.empty(0), 0, self.first_steps)
-            for launch in self.launches():
-                began, alphas = time.perf_counter(), ahead.result()
-                written = self._launch(launch, alphas[: launch.steps], stream)
-                rest, end = alphas[launch.steps :], launch.first + launch.steps
-                ahead = thinker.submit(self._alphas, rest, end, MOST_GROWTH * launch.steps)
-                stream.synchronize()
-                self.taken = time.perf_counter() - began
-                if self.work.stopped:
-                    break
-                copies.append(copier.submit(self._fetch, launch, *written, curves))
-                self.work.advanced(launch.steps * self.runs.size)
-            for copy in copies:
-                copy.result()
-
-    def _alphas(self, known: FloatArray, first: int, steps: int) -> FloatArray:
-        """α_t of so many steps, of which the first ones are known; fewer at the horizon."""
-        steps = min(steps, self.work.horizon - first)
-        if steps <= known.size:
-            return known
-        return np.concatenate([known, self.alpha(np.arange(first + known.size + 1, first + steps + 1))])
-
-    def _launch(self, launch: Launch, alphas: FloatArray, stream: Any) -> tuple[Any, Any]:
-        """Start a launch; returns where it writes the curves."""
-        cuda = _numba_cuda()
-        checkpoints, R = self.work.checkpoints[launch.columns], self.runs.size
-        curve = cuda.device_array((R, max(checkpoints.size, 1)))
-        noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
-        alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
-        marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
-        _quietly(self.kernel, self.blocks, self.threads, stream)(
-            np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
-            cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
-            self.keep_noise,
-        )  # fmt: skip
-        return curve, noise
-
-    def _fetch(self, launch: Launch, curve: Any, noise: Any, curves: FloatArray) -> None:
-        """Copy what a launch has written. Changes curves, and the work's sums of noise; in a thread of its own."""
-        cuda = _numba_cuda()
-        with cuda.gpus[self.gpu]:
-            _copy(cuda, curve, curves[self.rows, launch.columns])
-            if self.keep_noise:
-                _copy(cuda, noise, self.work.noise_sums[self.rows, launch.columns])
-
-
-def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:
-    """The kernel with its sizes, without numba's advice that few runs leave a GPU idle."""
-    with _ONE_AT_A_TIME, warnings.catch_warnings():  # which are the whole process's
-        warnings.simplefilter("ignore")
-        return kernel[blocks, threads, stream]
-
-
-def _copy(cuda: Any, there: Any, here: FloatArray) -> None:
-    """Copy an array (R, M) from the GPU, through memory that it reaches without the processor. Changes here."""
-    if here.size == 0:
-        return
-    rows, stream = min(max(STAGE // here.shape[1], 1), len(here)), cuda.stream()
-    stage = cuda.pinned_array((rows, here.shape[1]))
-    for first in range(0, len(here), rows):
-        part = here[first : first + rows]
-        there[first : first + rows].copy_to_host(stage[: len(part)], stream=stream)
-        stream.synchronize()
-        part[:] = stage[: len(part)]
