@@ -89,7 +89,7 @@ def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> 
     body = _overview(outcomes)
     for key, outcome in outcomes.items():
         body += _section(key, outcome, folder)
-    body += _method(settings)
+    body += _method(settings, kept=bool(results_of(outcomes)))
     lead = "Stochastic Linear Contextual Bandits with Diverse Contexts (Wu, Yang and Shen, AISTATS 2020), run again."
     path = folder / "report.html"
     path.write_text(page.page("Does diversity make exploration free?", lead, body), encoding="utf-8")
@@ -168,8 +168,11 @@ def _tails_section(tails: Tails, folder: Path) -> list[str]:
         page.heading("Tails: the unlucky runs"),
         page.paragraph(text),
         page.picture(figure, caption),
+        page.paragraph("The final regret that so many per cent of the runs stay below:"),
         page.table(*tails_table(tails)),
-        page.paragraph("And after which step exploration is over:"),
+        page.paragraph(
+            "The step after which so many explore no more, and the share of those that still do at the end:"
+        ),
         page.table(*over_table(tails)),
     ]
 
@@ -252,11 +255,11 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
     ]
 
 
-def _method(settings: Settings) -> list[str]:
+def _method(settings: Settings, *, kept: bool) -> list[str]:
+    where = "The curves are in curves.csv, the numbers in summary.json, every run in results/."
     text = (
-        f"{settings.runs} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}. "
-        "All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
-        "arm's mean reward less that of the arm pulled. The curves are in curves.csv, the numbers in summary.json, "
-        "every run in results/."
+        f"{settings.runs:,} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}."
+        " All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
+        f"arm's mean reward less that of the arm pulled. {where if kept else 'The numbers are in summary.json.'}"
     )
     return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(RULE)]

@@ -14,6 +14,7 @@ from armspan.report.figures import COLOURS, SETTINGS, STYLES
 FEW = 10
 """Below so many runs a share is drawn thin: it is known only to a third or so."""
 QUANTILES = (0.5, 0.99, 0.9999)
+IN_TABLES = (0.5, 0.99, 0.999, 0.9999)
 
 
 def tails_figure(tails: Tails) -> Figure:
@@ -55,19 +56,20 @@ def _against_diversity(axes: Axes, tails: Tails) -> None:
     shown = [q for q in QUANTILES if (1 - q) * tails.entries[0].runs >= FEW]
     for q, look in zip(shown, (0, 1, 2), strict=False):
         regret = [tail.quantile(q) for tail in tails.entries]
-        axes.plot(diversity, regret, "o", color=COLOURS[look], linestyle=STYLES[look], label=f"{q:.4g} of the runs")
+        axes.plot(
+            diversity, regret, "o", color=COLOURS[look], linestyle=STYLES[look], label=f"{_percent(q)} of the runs"
+        )
     axes.set(xscale="log", yscale="log", xlabel="diversity λ₀ (log scale)", ylabel="regret that they stay below")
     axes.set_title("quantiles of the final regret")
     axes.legend()
 
 
 def tails_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
-    """Head and rows, one a level."""
-    levels = (0.5, 0.99, 0.999, 0.9999)
-    head = ["λ₀", "mean", "sd", *(f"{q:.4g} quantile" for q in levels), "largest"]
+    """Head and rows, one a level: mean, sd, quantiles and the largest of the final regret."""
+    head = ["λ₀", "mean", "sd", *map(_percent, IN_TABLES), "largest"]
     rows = []
     for tail in tails.entries:
-        quantiles = [f"{tail.quantile(q):,.0f}" for q in levels]
+        quantiles = [f"{tail.quantile(q):,.0f}" for q in IN_TABLES]
         rows.append(
             [f"{tail.lambda_0:.3g}", f"{tail.mean:,.1f}", f"{tail.sd:,.1f}", *quantiles, f"{tail.largest:,.0f}"]
         )
@@ -76,10 +78,13 @@ def tails_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
 
 def over_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
     """Head and rows: after which step how many runs explore no more."""
-    levels = (0.5, 0.99, 0.999, 0.9999)
     rows = []
     for tail in tails.entries:
-        steps = [tail.over(q) for q in levels]
+        steps = [tail.over(q) for q in IN_TABLES]
         words = [f"{step:,.0f}" if math.isfinite(step) else f"> {tails.horizon:,}" for step in steps]
         rows.append([f"{tail.lambda_0:.3g}", *words, f"{tail.still_exploring / tail.runs:.2g}"])
-    return ["λ₀", *(f"{q:.4g} of the runs" for q in levels), "share still exploring at the end"], rows
+    return ["λ₀", *map(_percent, IN_TABLES), "still exploring"], rows
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g} %"
