@@ -258,8 +258,8 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
 def _method(settings: Settings, *, kept: bool) -> list[str]:
     where = "The curves are in curves.csv, the numbers in summary.json, every run in results/."
     text = (
-        f"{settings.runs:,} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}."
-        " All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
+        f"{settings.runs:,} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}"
+        ". All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
         f"arm's mean reward less that of the arm pulled. {where if kept else 'The numbers are in summary.json.'}"
     )
     return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(RULE)]
