@@ -7,14 +7,28 @@ from armspan.kernels.agent_layout import ARM, EMPTY, FEATURES, REMEMBERED, REWAR
 
 
 @inlined
+def mix(mixed, value):
+    """Stir a number's bits into a hash; -0.0 is 0.0."""
+    mixed = (mixed ^ np.float64(value + 0.0).view(np.uint64)) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+@inlined
 def slot_of(memory, k, x, row):
     """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
     last = np.uint64(memory.shape[0] - 1)  # slots are a power of two
-    mixed = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
-    d = np.uint64(x.shape[1])
-    for i in range(d):
-        bits = np.float64(x[row, i] + 0.0).view(np.uint64)  # -0.0 is 0.0
-        mixed = (mixed ^ bits) * np.uint64(0xD6E8FEB86659FD93)
+    mixed, d = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15), np.uint64(x.shape[1])
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    i, h1, h2, h3 = np.uint64(0), one, two, three
+    while i + four <= d:  # four chains at once: each waits for its own multiplications
+        mixed, h1 = mix(mixed, x[row, i]), mix(h1, x[row, i + one])
+        h2, h3 = mix(h2, x[row, i + two]), mix(h3, x[row, i + three])
+        i += four
+    while i < d:
+        mixed = mix(mixed, x[row, i])
+        i += one
+    if d >= four:
+        mixed = (mixed + three * h1 + np.uint64(5) * h2 + np.uint64(7) * h3) * np.uint64(0xD6E8FEB86659FD93)
         mixed ^= mixed >> np.uint64(32)
     slot = mixed & last
     while memory[slot, ARM] != EMPTY:
