@@ -25,7 +25,7 @@ MOST_REGISTERS = 48
 """Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
 MOST_SHARED = 32_768
 """Bytes of tables that a block of threads keeps in the memory which it shares."""
-ARRIVALS, RADEMACHER = philox.ARRIVALS, draws.RADEMACHER
+ARRIVALS = philox.ARRIVALS
 
 
 @cache
@@ -33,7 +33,7 @@ def inner(single: bool) -> Any:
     """The functions that both engines share, in the precision asked for."""
     shared = {
         philox: ("words",),
-        draws: ("pick", "log_unit", "gaussians", "features", "draw_units", "place"),
+        draws: ("pick", "noise_pair", "features", "draw_units", "place"),
         linear: (
             *("choose", "learn", "products", "refine", "record", "rebuild_arm"),
             *("best_of", "smaller", "moved"),
@@ -60,7 +60,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     """
     real = np.float32 if single else np.float64
     f = inner(single)
-    words, pick, log_unit, gaussians, features = f.words, f.pick, f.log_unit, f.gaussians, f.features
+    words, pick, noise_pair, features = f.words, f.pick, f.noise_pair, f.features
     choose, learn, products, refine, record = f.choose, f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
     in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
@@ -134,11 +134,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
         for i in range(0, steps, 2):
             alpha_0, alpha_1 = alpha[i], alpha[i + 1]  # early, for memory is far away
             w0, w1, w2, w3 = words(seed, run, (first + i) // 2, 0, ARRIVALS)
-            if noise == RADEMACHER:
-                e0 = scale if w2 < np.uint64(2147483648) else -scale
-                e1 = scale if w3 < np.uint64(2147483648) else -scale
-            else:
-                e0, e1 = gaussians(log_unit(real(w2)), real(w3), scale)
+            e0, e1 = noise_pair(noise, w2, w3, scale)
             for half in range(2):
                 if i + half < steps:
                     step = first + i + half

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from armspan.kernels.cuda import ARRIVALS, BOX, CHAIN, RADEMACHER, REBUILD, inner
+from armspan.kernels.cuda import ARRIVALS, BOX, CHAIN, REBUILD, inner
 
 TEAM = 32
 MOST_BYTES = 48_000
@@ -34,7 +34,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
     """Advance every run of a linear policy by some steps; arguments as of `cuda.kernel`."""
     real = np.float32 if single else np.float64
     f = inner(single)
-    words, pick, log_unit, gaussians = f.words, f.pick, f.log_unit, f.gaussians
+    words, pick, noise_pair = f.words, f.pick, f.noise_pair
     draw_units, place, best_of = f.draw_units, f.place, f.best_of
     smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
     entries, fields, units, scratch = d * (d + 1) // 2, d * (d + 3) // 2, (K * d + 3) // 4 * 4, scratch_size(K, d)
@@ -83,11 +83,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
         for i in range(0, steps, 2):
             alpha_0, alpha_1 = alpha[i], alpha[i + 1]
             w0, w1, w2, w3 = words(seed, run, (first + i) // 2, 0, ARRIVALS)
-            if noise == RADEMACHER:
-                e0 = scale if w2 < np.uint64(2147483648) else -scale
-                e1 = scale if w3 < np.uint64(2147483648) else -scale
-            else:
-                e0, e1 = gaussians(log_unit(real(w2)), real(w3), scale)
+            e0, e1 = noise_pair(noise, w2, w3, scale)
             for half in range(2):
                 if i + half < steps:
                     step = first + i + half

@@ -9,12 +9,13 @@ import math
 import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
-from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, unit, words
+from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, real, unit, words
 
 GAUSSIAN, RADEMACHER = 0, 1
 QUARTER_TURN = math.pi * 2.0**-33
 """A quarter of a turn's 2³² parts, in radians."""
 LOWEST = -math.inf
+MIDDLE = np.uint64(2**31)
 
 
 @inlined
@@ -57,6 +58,14 @@ def gaussians(log_u, word, scale):
     radius = scale * math.sqrt(-2.0 * log_u)
     cosine, sine = turn(word)
     return radius * cosine, radius * sine
+
+
+@inlined
+def noise_pair(kind, w2, w3, scale):
+    """The noise of two steps from two words, as `words_to_noise` gives it."""
+    if kind == RADEMACHER:
+        return scale if w2 < MIDDLE else -scale, scale if w3 < MIDDLE else -scale
+    return gaussians(log_unit(real(w2)), real(w3), scale)
 
 
 @exact_kernel
