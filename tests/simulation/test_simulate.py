@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from armspan.environments import BoxContexts, FiniteContexts, paper_1a, paper_1b, paper_1c
 from armspan.errors import ArmspanError, Interrupted, InvalidParameter, NotApplicable
+from armspan.kernels.linear import REBUILD
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
-from armspan.policies.learners import REBUILD
 from armspan.simulation import Result, concatenate, simulate
 from armspan.simulation.plan import LONGEST_BLOCK, as_checkpoints, pieces, python_pieces, segments
 from tests import naive

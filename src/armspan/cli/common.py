@@ -68,6 +68,11 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, help="threads or processes (default: one a core)")
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """What computes a described experiment."""
+    parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
+
+
 def resized(spec: Described, args: argparse.Namespace) -> Described:
     """The experiment with the sizes that were asked for."""
     given = {name: getattr(args, name) for name in ("runs", "horizon", "seed") if getattr(args, name) is not None}

@@ -9,6 +9,7 @@ from armspan.cli.common import (
     add_backend,
     add_command,
     add_common,
+    add_engine,
     add_sizes,
     add_spec,
     need_lab,
@@ -33,7 +34,7 @@ def add_parser(commands: Any) -> None:
     )
     add_spec(parser)
     add_sizes(parser)
-    parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
+    add_engine(parser)
     parser.add_argument("--precision", default="float64", help="float64 (default), or float32 on the engine cuda")
     add_backend(parser)
     add_common(parser)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_backend, add_command, add_sizes, add_spec, need_lab, resized
+from armspan.cli.common import Bars, add_backend, add_command, add_engine, add_sizes, add_spec, need_lab, resized
 from armspan.errors import DamagedCell, Interrupted
 from armspan.experiments.sweep_spec import load_sweep
 from armspan.simulation import sweep
@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
     )
     add_spec(parser)
     add_sizes(parser)
-    parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
+    add_engine(parser)
     parser.add_argument("--folder", type=Path, help="keep finished cells here; a second start computes what is missing")
     add_backend(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")

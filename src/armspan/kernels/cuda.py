@@ -18,9 +18,10 @@ TABLE, CHAIN, BOX = 0, 1, 2
 """Where contexts come from: a table, a table by a Markov chain, or a box."""
 LINEAR, COUNTS = 0, 1
 """What a policy learns: an estimate an arm, or a mean an arm and context."""
-REBUILD, FLUSH = 8192, 256
-"""V⁻¹ is computed afresh after so many steps. Where V and b are kept in registers, which may be single, they are added
-to the doubles in `totals` after so many: in single precision a long sum would lose what it adds."""
+REBUILD = linear.REBUILD
+FLUSH = 256
+"""Steps after which V and b, where they are kept in registers, are added to the doubles in `totals`: in single
+precision a long sum would lose what it adds."""
 MOST_REGISTERS = 48
 """Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
 MOST_SHARED = 32_768
@@ -49,7 +50,7 @@ def inner(single: bool) -> Any:
 def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool, few: bool) -> Any:
     """Advance every run of a policy by some steps; K arms, d features, n contexts.
 
-    few : so few runs that a step's latency counts, not the number of its instructions.
+    few : so few runs that a step's latency counts, not the number of its instructions. Of what is returned:
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
     (steps + 1,) exploration of each step.

@@ -10,6 +10,8 @@ import numpy as np
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
 
+REBUILD = 8192
+"""V⁻¹ and θ̂ are computed afresh from V and b at multiples of this step, so that rounding cannot build up."""
 EPSILON = 2.0**-52
 LOWEST = -math.inf
 

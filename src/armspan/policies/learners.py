@@ -11,9 +11,6 @@ from armspan.kernels.block import Block, CountState, LinearState
 from armspan.kernels.counts import advance_counts
 from armspan.theory import Schedule
 
-REBUILD = 8192
-"""V⁻¹ and θ̂ are computed afresh from V and b at multiples of this step, so that rounding cannot build up."""
-
 UNROLLED: dict[int, Callable[..., None]] = {
     2: kernels.advance_linear_2,
     3: kernels.advance_linear_3,
@@ -43,7 +40,7 @@ class LinearLearner:
         self._rebuild_after(int(steps[-1]))
 
     def _rebuild_after(self, step: int) -> None:
-        if step % REBUILD == 0:
+        if step % kernels.REBUILD == 0:
             kernels.rebuild(self.state)
 
 
