@@ -38,7 +38,7 @@ def add_parser(commands: Any) -> None:
         commands,
         "reproduce",
         help="reproduce the paper's figures",
-        description="Reproduce the paper's Figure 1 (a, b, c), and our own: the diversity dial, the idea, predictions and tails.",
+        description="Reproduce Figure 1 of the paper (a, b, c), and our own: dial, idea, predictions and tails.",
         example=EXAMPLE,
     )
     parser.add_argument(

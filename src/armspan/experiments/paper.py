@@ -1,4 +1,4 @@
-"""The paper's Figure 1 and our own fourth figure, as frozen specifications and the functions that run them."""
+"""The paper's Figure 1 and our own figures, as frozen specifications and the functions that run them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
