@@ -10,7 +10,6 @@ from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Ra
 from armspan.errors import Interrupted
 
 STEPS = 61
-TEAMS = ("addresses", "chain", "box")
 SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
 """A team of 32 threads is slow to simulate."""
 
@@ -26,6 +25,13 @@ def environments() -> dict[str, Any]:
         "box": BoxContexts(theta[:2, :2], -1.0, 1.0, gap=0.3),
         "ties": FiniteContexts(np.ones((4, 2, 2)), np.ones((4, 2)) * np.arange(4)[:, None]),
     }
+
+
+def team_environments() -> dict[str, Any]:
+    """Three of those, and one with more arms than a team has threads."""
+    rng = np.random.default_rng(6)
+    crowd = FiniteContexts(rng.uniform(size=(35, 3, 2)), rng.normal(size=(35, 2)))
+    return {name: environments()[name] for name in ("addresses", "chain", "box")} | {"crowd": crowd}
 
 
 def policies(name: str) -> list[Any]:
@@ -68,8 +74,8 @@ def main(path: str) -> None:
         "single noise": single.noise,
     }
     cuda_launch.MOST_ALONE, team.REBUILD = 0, 4
-    for name in TEAMS:
-        arrays[f"{name} by a team"] = simulate(environments()[name], LinUCBd(), engine="cuda", **SHORT).pseudo_regret
+    for name, env in team_environments().items():
+        arrays[f"{name} by a team"] = simulate(env, LinUCBd(), engine="cuda", **SHORT).pseudo_regret
     cuda_launch.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
     arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
     arrays["progress"] = np.array(told[-1])

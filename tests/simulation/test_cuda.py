@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from armspan import LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a
@@ -49,16 +51,26 @@ def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> Non
     np.testing.assert_allclose(simulated["many"], simulated["registers pseudo_regret"], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", cuda_cases.TEAMS)
+@pytest.mark.parametrize("name", list(cuda_cases.team_environments()))
 def test_teams_make_the_same_choices(simulated: dict[str, Any], name: str) -> None:
-    expected = simulate(cuda_cases.environments()[name], LinUCBd(), engine="cpu", **cuda_cases.SHORT)
+    expected = simulate(cuda_cases.team_environments()[name], LinUCBd(), engine="cpu", **cuda_cases.SHORT)
     np.testing.assert_allclose(simulated[f"{name} by a team"], expected.pseudo_regret, rtol=0, atol=1e-9)
 
 
 def test_a_team_shares_what_it_needs_and_no_more() -> None:
-    """V⁻¹ and V together K·d(d + 1) numbers, and little else; what does not fit is left to threads alone."""
-    needed = 10 * 20 * 21 * 8
-    assert needed < cuda_team.bytes_shared(10, 20, single=False) < 1.3 * needed < cuda_team.MOST_BYTES
+    """V⁻¹, which is K·d² numbers, and little else; what does not fit is left to threads alone."""
+    needed = 10 * 20 * 20 * 8
+    assert needed < cuda_team.layout(10, 20).bytes_shared(single=False) < 1.4 * needed < cuda_team.MOST_BYTES
+
+
+@given(K=st.integers(2, 100), d=st.integers(1, 40))
+def test_a_team_has_room_for_every_entry_once(K: int, d: int) -> None:
+    plan = cuda_team.layout(K, d)
+    k, i, j = np.ogrid[:K, :d, :d]
+    places = k // cuda_team.TEAM * d + j, i % plan.rows, k % cuda_team.TEAM * plan.together + i // plan.rows
+    flat = np.ravel_multi_index(np.broadcast_arrays(*places), plan.shape)
+    assert np.unique(flat).size == K * d * d
+    assert np.broadcast_to(places[2], (K, d, d)).max() < cuda_team.TEAM
 
 
 def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ MOST_REGISTERS = 48
 """Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
 MOST_SHARED = 32_768
 """Bytes of tables that a block of threads keeps in the memory which it shares."""
-ARRIVALS = philox.ARRIVALS
+ARRIVALS, LOW = philox.ARRIVALS, philox.LOW
 
 
 @cache
@@ -54,9 +54,9 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
     (steps + 1,) exploration of each step.
-    marks : (M,) numbers of steps after which curve (R, M) takes down the pseudo-regret, and noise_curve the noise; the
-    last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`. low, high,
-    theta, gap : the box. regret : (R,), sums : (4, R), at : (R,) and, with an entry for each number that is learnt,
+    marks : (M,) steps of the launch, from 0, after which curve (R, M) takes down the pseudo-regret and noise_curve the
+    noise; the last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`.
+    low, high, theta, gap : the box. regret, noise_sums, at : (R,) and, with an entry for each number that is learnt,
     tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂) : (…, R) go on in the next launch.
     """
     real = np.float32 if single else np.float64
@@ -67,13 +67,14 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
     D = d if in_registers else np.uint64(d)  # an unsigned index needs no check for counting from the end
     exact = real if in_registers else np.float64
+    block = FLUSH if single and in_registers else REBUILD
     scratch, rows = (K * d + 3) // 4 * 4, n + 1 if source == CHAIN else 1
     shared = source != BOX and 8 * n * (K * d + 2 * K + 2 * rows) <= MOST_SHARED
 
     @cuda.jit(fastmath=single)
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
-        losses_table, low, high, theta, gap, regret, sums, at, tally, totals, state, curve, noise_curve,
+        losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
         keep_noise,
     ):  # fmt: skip
         if shared:
@@ -129,79 +130,77 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                 for k in range(K):
                     pulls[i, k] = tally[i * K + k, r] if first > 0 else 0
                     reward_sums[i, k] = totals[i * K + k, r] if first > 0 else 0.0
-        run, row, total = runs[r], at[r], regret[r]
-        s0, s1, s2, s3 = sums[0, r], sums[1, r], sums[2, r], sums[3, r]  # every fourth step's noise, as on the CPU
-        m, mark = 0, marks[0]
-        for i in range(0, steps, 2):
-            alpha_0, alpha_1 = alpha[i], alpha[i + 1]  # early, for memory is far away
-            w0, w1, w2, w3 = words(seed, run, (first + i) // 2, 0, ARRIVALS)
-            e0, e1 = noise_pair(noise, w2, w3, scale)
-            for half in range(2):
-                if i + half < steps:
-                    step = first + i + half
-                    e, alpha_t = (e1, alpha_1) if half else (e0, alpha_0)
-                    if source == BOX:
-                        c = 0
-                        features(seed, run, step, low, high, theta, gap, u, x, means, losses, 0, K, d)
-                    else:
-                        c = pick(w1 if half else w0, threshold, alias, row)
-                        if source == CHAIN:
-                            row = c
-                    if policy == LINEAR:
-                        a = choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D)
-                        if in_registers:  # read before you compare: where k equals a, it would be read by its address
-                            at_once = 0 if few else a  # what lies in shared memory, by comparing or by its address
-                            y, own_mean, own_variance = means[c, at_once], mean[0], variance[0]
+        run, row, total, noise_sum = runs[r], at[r], regret[r], noise_sums[r]
+        m, mark, start = 0, marks[0], 0
+        w, e, next_w, next_e = LOW, scale, LOW, scale
+        while start < steps:
+            stop = min(steps, start + block - (first + start) % block)
+            for i in range(np.int32(start), np.int32(stop)):  # in 32 bits, and below unsigned: a GPU counts faster so
+                step, alpha_t = first + i, alpha[np.uint32(i)]
+                if i & 1:
+                    w, e = next_w, next_e
+                else:  # a call for two steps
+                    w, next_w, w2, w3 = words(seed, run, step >> 1, 0, ARRIVALS)
+                    e, next_e = noise_pair(noise, w2, w3, scale)
+                if source == BOX:
+                    c = np.uint32(0)
+                    features(seed, run, step, low, high, theta, gap, u, x, means, losses, 0, K, d)
+                else:
+                    c = np.uint32(pick(w, threshold, alias, row))
+                    if source == CHAIN:
+                        row = c
+                if policy == LINEAR:
+                    a = np.uint32(choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D))
+                    if in_registers:  # read before you compare: where k equals a, it would be read by its address
+                        at_once = np.uint32(0) if few else a  # what is shared, by comparing or by its address
+                        y, own_mean, own_variance = means[c, at_once], mean[0], variance[0]
+                        for p in range(d):
+                            own_x[0, 0, p], own_theta[0, p] = x[c, at_once, p], theta_hat[0, p]
+                            for q in range(p + 1):
+                                own_V_inv[0, p, q] = V_inv[0, p, q]
+                        for k in range(1, K):
+                            value, other = mean[k], variance[k]
+                            own_mean, own_variance = (value, other) if k == a else (own_mean, own_variance)
+                            if few:
+                                value = means[c, k]
+                                y = value if k == a else y
                             for p in range(d):
-                                own_x[0, 0, p], own_theta[0, p] = x[c, at_once, p], theta_hat[0, p]
-                                for q in range(p + 1):
-                                    own_V_inv[0, p, q] = V_inv[0, p, q]
-                            for k in range(1, K):
-                                value, other = mean[k], variance[k]
-                                own_mean, own_variance = (value, other) if k == a else (own_mean, own_variance)
                                 if few:
-                                    value = means[c, k]
-                                    y = value if k == a else y
-                                for p in range(d):
-                                    if few:
-                                        value, other = x[c, k, p], own_x[0, 0, p]
-                                        own_x[0, 0, p] = value if k == a else other
-                                    value, other = theta_hat[k, p], own_theta[0, p]
-                                    own_theta[0, p] = value if k == a else other
-                                    for q in range(p + 1):
-                                        value, other = V_inv[k, p, q], own_V_inv[0, p, q]
-                                        own_V_inv[0, p, q] = value if k == a else other
-                            y += e
-                            products(own_V_inv, 0, own_x, 0, z, d)
-                            refine(own_V_inv, own_theta, 0, y, own_mean, own_variance, z, d)
-                            for k in range(K):
-                                record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
-                                for p in range(d):
-                                    value, other = own_theta[0, p], theta_hat[k, p]
-                                    theta_hat[k, p] = value if k == a else other
-                                    for q in range(p + 1):
-                                        value, other = own_V_inv[0, p, q], V_inv[k, p, q]
-                                        V_inv[k, p, q] = value if k == a else other
-                        else:
-                            y = means[c, a] + e
-                            learn(V, V_inv, b, theta_hat, np.uint64(a), x, c, y, mean[a], variance[a], z, D)
+                                    value, other = x[c, k, p], own_x[0, 0, p]
+                                    own_x[0, 0, p] = value if k == a else other
+                                value, other = theta_hat[k, p], own_theta[0, p]
+                                own_theta[0, p] = value if k == a else other
+                                for q in range(p + 1):
+                                    value, other = V_inv[k, p, q], own_V_inv[0, p, q]
+                                    own_V_inv[0, p, q] = value if k == a else other
+                        y += e
+                        products(own_V_inv, 0, own_x, 0, z, d)
+                        refine(own_V_inv, own_theta, 0, y, own_mean, own_variance, z, d)
+                        for k in range(K):
+                            record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
+                            for p in range(d):
+                                value, other = own_theta[0, p], theta_hat[k, p]
+                                theta_hat[k, p] = value if k == a else other
+                                for q in range(p + 1):
+                                    value, other = own_V_inv[0, p, q], V_inv[k, p, q]
+                                    V_inv[k, p, q] = value if k == a else other
                     else:
-                        a = choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K)
-                        pulls[c, a] += 1
-                        reward_sums[c, a] += means[c, a] + e
-                    total += losses[c, a]
-                    if half:
-                        s1 += e
-                    else:
-                        s0 += e
-                    if i + half + 1 == mark:
-                        curve[r, m] = total
-                        if keep_noise:
-                            noise_curve[r, m] = s2 + s3 + s0 + s1 if i & 2 else s0 + s1 + s2 + s3
-                        m += 1
-                        mark = marks[m]
-            s0, s1, s2, s3 = s2, s3, s0, s1
-            if in_registers and ((first + i + 2) % FLUSH == 0 or i + 2 >= steps):
+                        y = means[c, a] + e
+                        learn(V, V_inv, b, theta_hat, np.uint64(a), x, c, y, mean[a], variance[a], z, D)
+                else:
+                    a = np.uint32(choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K))
+                    pulls[c, a] += 1
+                    reward_sums[c, a] += means[c, a] + e
+                total += losses[c, a]
+                noise_sum += e
+                if i == mark:
+                    curve[r, m] = total
+                    if keep_noise:
+                        noise_curve[r, m] = noise_sum
+                    m += 1
+                    mark = marks[m]
+            start = stop
+            if in_registers:
                 field = 0
                 for k in range(K):
                     for p in range(d):
@@ -212,7 +211,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                             totals[field, r] += V[k, p, q]
                             V[k, p, q] = exact(0)
                             field += 1
-            if policy == LINEAR and (first + i + 2) % REBUILD == 0:
+            if policy == LINEAR and (first + start) % REBUILD == 0:
                 field = 0
                 for k in range(K):
                     for p in range(d):
@@ -228,8 +227,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                         theta_hat[k, p] = own_theta[0, p]
                         for q in range(p + 1):
                             V_inv[k, p, q] = own_V_inv[0, p, q]
-        regret[r], at[r] = total, row
-        sums[0, r], sums[1, r], sums[2, r], sums[3, r] = s0, s1, s2, s3
+        regret[r], at[r], noise_sums[r] = total, row, noise_sum
         if policy == LINEAR:
             field = 0
             for k in range(K):

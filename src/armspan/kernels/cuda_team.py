@@ -1,193 +1,250 @@
 """The CUDA engine's kernel for larger problems: a team of threads, one warp, lives through a run.
 
-What is learnt lies in the memory that the team shares, V⁻¹ and V as triangles, entry after entry. A thread has every
-32nd entry: its part of every arm's xᵀV⁻¹x, and of the update of the arm that is pulled.
+V⁻¹ and θ̂ lie in the memory that the team shares. An arm's rows are dealt out to some of the threads, which multiply
+them by the features: that gives z = V⁻¹x, and σ̂² = xᵀz. V and b, which only `rebuild_arm` reads, are added up in the
+GPU's main memory, by additions that nobody waits for.
 """
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
-from armspan.kernels.cuda import ARRIVALS, BOX, CHAIN, REBUILD, inner
+from armspan.kernels.cuda import ARRIVALS, BOX, CHAIN, LOW, REBUILD, inner
 
 TEAM = 32
 MOST_BYTES = 48_000
 """What a team may share."""
 
 
-def bytes_shared(K: int, d: int, single: bool) -> int:
-    """How much memory a team shares."""
-    sums, others = K * d * (d + 3) // 2, K * d * (d + 5) // 2 + scratch_size(K, d) + d + 4 * K
-    return 8 * sums + (4 if single else 8) * others
+class Layout(NamedTuple):
+    """How V⁻¹ of K arms and d features is dealt out to a team."""
+
+    K: int
+    d: int
+    together: int
+    """Threads that have an arm together; where arms are many, a thread has several."""
+    rows: int
+    """Rows of an arm that a thread has."""
+
+    @property
+    def turns(self) -> int:
+        """Arms that a thread has."""
+        return -(-self.K // TEAM)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of V⁻¹ in memory: entry (i, j) of arm k is at [k // TEAM · d + j, i % rows, k % TEAM · together + i // rows].
+
+        The last two are odd: then rows, which are read, and columns, which are changed, both spread over all banks.
+        """
+        return self.turns * self.d, self.rows | 1, TEAM + 1
+
+    def bytes_shared(self, single: bool) -> int:
+        """How much memory a team shares, at most."""
+        K, d = self.K, self.d
+        others = 3 * K * (d + 2) + K * d + 4 + 4 * K + 2 * TEAM * self.turns
+        return (4 if single else 8) * (math.prod(self.shape) + others) + 8 * K
+
+    @property
+    def state(self) -> int:
+        """Numbers that are kept between launches, beside V and b: V⁻¹ and θ̂."""
+        return self.turns * self.d * self.rows * TEAM + self.K * self.d
 
 
-def scratch_size(K: int, d: int) -> int:
-    """Room for the random numbers of a step, or for every thread's part of every arm's width."""
-    return max((K * d + 3) // 4 * 4, K * (TEAM + 1))
+def layout(K: int, d: int) -> Layout:
+    """As many threads an arm as there are."""
+    together = max(TEAM // K, 1)
+    return Layout(K, d, together, -(-d // together))
 
 
 @cache
 def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
-    """Advance every run of a linear policy by some steps; arguments as of `cuda.kernel`."""
+    """Advance every run of a linear policy by some steps.
+
+    Arguments as of `cuda.kernel`, except that x is flat, and totals and state are (R, …).
+    """
     real = np.float32 if single else np.float64
     f = inner(single)
     words, pick, noise_pair = f.words, f.pick, f.noise_pair
     draw_units, place, best_of = f.draw_units, f.place, f.best_of
     smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
-    entries, fields, units, scratch = d * (d + 1) // 2, d * (d + 3) // 2, (K * d + 3) // 4 * 4, scratch_size(K, d)
-    rounds, LOWEST = -(-entries // TEAM), real(-np.inf)
+    plan = layout(K, d)
+    together, rows, turns, shape = plan.together, plan.rows, plan.turns, plan.shape
+    threads, rounds, columns, size = turns * TEAM, -(-K * d // TEAM), -(-d // TEAM), turns * d * rows * TEAM
+    fields, units, width_x = d * (d + 3) // 2, (K * d + 3) // 4 * 4 if source == BOX else 4, (d + 1) | 1
+    additions = -(-fields // TEAM)
+    LOWEST, ZERO, ONE, D = real(-np.inf), np.uint64(0), np.uint64(1), np.uint64(d)
 
     @cuda.jit(fastmath=single)
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold, alias, x_table, means_table,
-        losses_table, low, high, theta, gap, regret, sums, at, tally, totals, state, curve, noise_curve, keep_noise,
+        losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
+        keep_noise,
     ):  # fmt: skip
-        V_inv = cuda.shared.array((K, entries), real)  # each on a line of its own: the simulator tells them apart by it
-        V = cuda.shared.array((K, entries), np.float64)  # in doubles: these are long sums
-        b = cuda.shared.array((K, d), np.float64)
-        theta_hat = cuda.shared.array((K, d), real)
-        x = cuda.shared.array((1, K, d), real)
-        part = cuda.shared.array(scratch, real)
-        z = cuda.shared.array(d, real)
+        V_inv = cuda.shared.array(shape, real)  # each on a line of its own: the simulator tells them apart by it
+        theta_hat = cuda.shared.array((K, width_x), real)
+        x = cuda.shared.array((1, K, width_x), real)
+        z = cuda.shared.array((K, width_x), real)
+        u = cuda.shared.array(units, real)
+        part_mean = cuda.shared.array(threads, real)
+        part_form = cuda.shared.array(threads, real)
         index = cuda.shared.array(K, real)
         mean = cuda.shared.array(K, real)
         variance = cuda.shared.array(K, real)
         means = cuda.shared.array((1, K), real)
-        lane, r = cuda.threadIdx.x, cuda.blockIdx.x
-        rows, columns = cuda.local.array(rounds, np.uint32), cuda.local.array(rounds, np.uint32)  # this thread's
-        weights = cuda.local.array(rounds, real)
-        inverses, grams = cuda.local.array(rounds, real), cuda.local.array(rounds, np.float64)
-        for q in range(rounds):
-            entry, i = min(lane + q * TEAM, entries - 1), 0
-            while (i + 1) * (i + 2) // 2 <= entry:
-                i += 1
-            rows[q], columns[q] = i, entry - i * (i + 1) // 2
-            weights[q] = real(1) if rows[q] == columns[q] else real(2)
-            weights[q] = weights[q] if lane + q * TEAM < entries else real(0)
-        for k in range(K):
-            for j in range(lane, d, TEAM):
-                b[k, j] = totals[k * fields + j, r] if first > 0 else 0.0
-                theta_hat[k, j] = state[k * fields + j, r] if first > 0 else real(0)
-            for q in range(rounds):
-                entry, here = lane + q * TEAM, k * fields + d + lane + q * TEAM
-                if entry < entries:
-                    diagonal = real(1) if rows[q] == columns[q] else real(0)
-                    V[k, entry] = totals[here, r] if first > 0 else ridge * diagonal
-                    V_inv[k, entry] = state[here, r] if first > 0 else diagonal / ridge
-        run, row, total = runs[r], at[r], regret[r]
-        s0, s1, s2, s3 = sums[0, r], sums[1, r], sums[2, r], sums[3, r]
-        m, mark = 0, marks[0]
-        for i in range(0, steps, 2):
-            alpha_0, alpha_1 = alpha[i], alpha[i + 1]
-            w0, w1, w2, w3 = words(seed, run, (first + i) // 2, 0, ARRIVALS)
-            e0, e1 = noise_pair(noise, w2, w3, scale)
-            for half in range(2):
-                if i + half < steps:
-                    step = first + i + half
-                    e, alpha_t = (e1, alpha_1) if half else (e0, alpha_0)
-                    best, c = LOWEST, 0
-                    if source == BOX:
-                        attempt, second = 0, real(0)
-                        while best - second < gap:
-                            draw_units(seed, run, step, attempt, part[:units], lane, TEAM)
-                            cuda.syncthreads()
-                            for k in range(lane, K, TEAM):
-                                place(low, high, theta, part, x, means, 0, k, d)
-                            cuda.syncthreads()
-                            best, second = LOWEST, LOWEST
-                            for k in range(K):
-                                second = max(second, min(best, means[0, k]))
-                                best = max(best, means[0, k])
-                            attempt += 1
-                    else:
-                        c = pick(w1 if half else w0, threshold, alias, row)
-                        if source == CHAIN:
-                            row = c
-                        for k in range(K):
-                            for j in range(lane, d, TEAM):
-                                x[0, k, j] = x_table[c, k, j]
-                        for k in range(lane, K, TEAM):
-                            means[0, k] = means_table[c, k]
+        losses = cuda.shared.array(K, np.float64)
+        products, entries = cuda.local.array(rows, real), cuda.local.array(d, real)
+        row_of, column_of = cuda.local.array(additions, np.uint32), cuda.local.array(additions, np.uint32)
+        arm_of, feature_of = cuda.local.array(rounds, np.uint32), cuda.local.array(rounds, np.uint32)
+        lane, r = np.uint32(cuda.threadIdx.x), np.uint32(cuda.blockIdx.x)
+        own_arm, own_row = np.uint32(lane // together), np.uint32(lane % together * rows)
+        for turn in range(rounds):  # which entry of x this thread copies, and below which of V and b it adds to
+            arm_of[turn], feature_of[turn] = (turn * TEAM + lane) // d, (turn * TEAM + lane) % d
+        for turn in range(additions):
+            row_of[turn], column_of[turn] = 0, turn * TEAM + lane
+            while column_of[turn] > row_of[turn] and row_of[turn] < d:
+                row_of[turn], column_of[turn] = row_of[turn] + 1, column_of[turn] - row_of[turn] - 1
+        for i in range(turns * d):
+            for p in range(rows):
+                V_inv[i, p, lane] = state[r, (i * rows + p) * TEAM + lane] if first > 0 else real(0)
+        for entry in range(lane, K * d, TEAM):
+            theta_hat[entry // d, entry % d] = state[r, size + entry] if first > 0 else real(0)
+        if first == 0:
+            for entry in range(lane, K * fields, TEAM):
+                totals[r, entry] = 0.0
+            cuda.syncthreads()
+            for entry in range(lane, K * d, TEAM):
+                k, i = entry // d, entry % d
+                totals[r, k * fields + i * (i + 3) // 2] = ridge
+                V_inv[k // TEAM * d + i, i % rows, k % TEAM * together + i // rows] = real(1) / ridge
+        cuda.syncthreads()
+        run, row, total, noise_sum = runs[r], at[r], regret[r], noise_sums[r]
+        m, mark, start = 0, marks[0], 0
+        w, e, next_w, next_e = LOW, scale, LOW, scale
+        while start < steps:
+            stop = min(steps, start + REBUILD - (first + start) % REBUILD)
+            for i in range(np.int32(start), np.int32(stop)):
+                step, alpha_t = first + i, alpha[np.uint32(i)]
+                if i & 1:
+                    w, e = next_w, next_e
+                else:
+                    w, next_w, w2, w3 = words(seed, run, step >> 1, 0, ARRIVALS)
+                    e, next_e = noise_pair(noise, w2, w3, scale)
+                best, c = LOWEST, np.uint32(0)
+                if source == BOX:
+                    attempt, second = 0, real(0)
+                    while best - second < gap:
+                        draw_units(seed, run, step, attempt, u, lane, TEAM)
                         cuda.syncthreads()
-                    for k in range(K):
-                        form = real(0)
-                        for q in range(rounds):
-                            pair = weights[q] * x[0, k, rows[q]] * x[0, k, columns[q]]
-                            form += V_inv[k, min(lane + q * TEAM, entries - 1)] * pair
-                        part[k * (TEAM + 1) + lane] = form
+                        for turn in range(turns):
+                            k = np.uint32(turn * TEAM + lane)
+                            if k < K:
+                                place(low, high, theta, u, x, means, 0, k, d)
+                        cuda.syncthreads()
+                        best, second = LOWEST, LOWEST
+                        for k in range(K):
+                            second = max(second, min(best, means[0, k]))
+                            best = max(best, means[0, k])
+                        attempt += 1
+                else:
+                    c = np.uint32(pick(w, threshold, alias, row))
+                    if source == CHAIN:
+                        row = c
+                    for turn in range(rounds):  # loops of a known length, which are unrolled
+                        entry = np.uint32(turn * TEAM + lane)
+                        if entry < K * d:
+                            x[0, arm_of[turn], feature_of[turn]] = x_table[np.uint32(c * (K * d) + entry)]
+                    for turn in range(turns):
+                        k = np.uint32(turn * TEAM + lane)
+                        if k < K:
+                            means[0, k], losses[k] = means_table[c, k], losses_table[c, k]
                     cuda.syncthreads()
-                    for k in range(lane, K, TEAM):
+                for turn in range(turns):
+                    k, has_arm = np.uint32(min(turn * TEAM + own_arm, K - 1)), turn * TEAM + own_arm < K
+                    for p in range(rows):
+                        products[p] = real(0)
+                    j = ZERO
+                    while j < D:  # which a GPU's compiler unrolls, unlike numba's range
+                        for p in range(rows):
+                            products[p] += V_inv[np.uint64(turn * d) + j, p, lane] * x[0, k, j]
+                        j += ONE
+                    estimate, form = real(0), real(0)
+                    for p in range(rows):
+                        q = np.uint32(own_row + p)
+                        if has_arm and q < d:
+                            z[k, q] = products[p]
+                            form += products[p] * x[0, k, q]
+                            estimate += theta_hat[k, q] * x[0, k, q]
+                    part_mean[turn * TEAM + lane], part_form[turn * TEAM + lane] = estimate, form
+                cuda.syncthreads()
+                for turn in range(turns):
+                    k = np.uint32(turn * TEAM + lane)
+                    if k < K:
                         estimate, form = real(0), real(0)
-                        for j in range(d):
-                            estimate += theta_hat[k, j] * x[0, k, j]
-                        for j in range(TEAM):
-                            form += part[k * (TEAM + 1) + j]
+                        for p in range(together):
+                            estimate += part_mean[k * together + p]
+                            form += part_form[k * together + p]
                         mean[k], variance[k] = estimate, form
                         index[k] = estimate + alpha_t * math.sqrt(abs(form))
-                    cuda.syncthreads()
-                    a = best_of(index, seed, run, step, K)
-                    y, width, error = means[0, a] + e, variance[a], means[0, a] + e - mean[a]
-                    for j in range(lane, d, TEAM):
-                        form = real(0)
-                        for k in range(d):
-                            upper, lower = max(j, k), min(j, k)
-                            form += V_inv[a, upper * (upper + 1) // 2 + lower] * x[0, a, k]
-                        z[j] = form
-                    cuda.syncthreads()
-                    for q in range(rounds):
-                        # read all, then write all: otherwise each write would hold up the next read
-                        entry = min(lane + q * TEAM, entries - 1)
-                        inverses[q] = smaller(V_inv[a, entry], width, z[rows[q]], z[columns[q]])
-                        grams[q] = V[a, entry] + x[0, a, rows[q]] * x[0, a, columns[q]]
-                    for q in range(rounds):
-                        if lane + q * TEAM < entries:
-                            V_inv[a, lane + q * TEAM], V[a, lane + q * TEAM] = inverses[q], grams[q]
-                    for j in range(lane, d, TEAM):
-                        theta_hat[a, j] = moved(theta_hat[a, j], width, error, z[j])
-                        b[a, j] += y * x[0, a, j]
-                    if source == BOX:
-                        total += best - means[0, a]
-                    else:
-                        total += losses_table[c, a]
-                    cuda.syncthreads()
-                    if half:
-                        s1 += e
-                    else:
-                        s0 += e
-                    if i + half + 1 == mark:
-                        if lane == 0:
-                            curve[r, m] = total
-                            if keep_noise:
-                                noise_curve[r, m] = s2 + s3 + s0 + s1 if i & 2 else s0 + s1 + s2 + s3
-                        m += 1
-                        mark = marks[m]
-            s0, s1, s2, s3 = s2, s3, s0, s1
-            if (first + i + 2) % REBUILD == 0:
+                cuda.syncthreads()
+                a = np.uint32(best_of(index, seed, run, step, K))
+                y, width = means[0, a] + e, variance[a]
+                error, from_row, from_lane = y - mean[a], a // TEAM * d, a % TEAM * together
+                for turn in range(columns):
+                    j = np.uint64(turn * TEAM + lane)
+                    if j < d:
+                        theta_hat[a, j] = moved(theta_hat[a, j], width, error, z[a, j])
+                        for q in range(d):  # read all, then write all: else each write would hold up the next read
+                            entry = V_inv[np.uint64(from_row + j), q % rows, np.uint64(from_lane + q // rows)]
+                            entries[q] = smaller(entry, width, z[a, q], z[a, j])
+                        for q in range(d):
+                            V_inv[np.uint64(from_row + j), q % rows, np.uint64(from_lane + q // rows)] = entries[q]
+                for turn in range(additions):
+                    entry = np.uint32(turn * TEAM + lane)
+                    if entry < fields:
+                        value = y if row_of[turn] == d else x[0, a, row_of[turn]]
+                        cuda.atomic.add(totals, (r, np.uint32(a * fields + entry)), value * x[0, a, column_of[turn]])
+                total += best - means[0, a] if source == BOX else losses[a]
+                noise_sum += e
+                cuda.syncthreads()
+                if i == mark:
+                    if lane == 0:
+                        curve[r, m] = total
+                        if keep_noise:
+                            noise_curve[r, m] = noise_sum
+                    m += 1
+                    mark = marks[m]
+            start = stop
+            if (first + start) % REBUILD == 0:
                 for k in range(lane, K, TEAM):
                     own_V, own_V_inv = cuda.local.array((1, d, d), real), cuda.local.array((1, d, d), real)
                     own_b, own_theta = cuda.local.array((1, d), real), cuda.local.array((1, d), real)
                     L, L_inv = cuda.local.array((d, d), real), cuda.local.array((d, d), real)
+                    from_row, from_lane = k // TEAM * d, k % TEAM * together
                     for p in range(d):
-                        own_b[0, p], own_theta[0, p] = b[k, p], theta_hat[k, p]
+                        own_b[0, p], own_theta[0, p] = (
+                            totals[r, k * fields + fields - d + p],
+                            theta_hat[k, p],
+                        )
                         for q in range(p + 1):
-                            own_V[0, p, q] = V[k, p * (p + 1) // 2 + q]
-                            own_V_inv[0, p, q] = V_inv[k, p * (p + 1) // 2 + q]
+                            own_V[0, p, q] = totals[r, k * fields + p * (p + 1) // 2 + q]
+                            own_V_inv[0, p, q] = V_inv[from_row + q, p % rows, from_lane + p // rows]
                     rebuild_arm(own_V, own_V_inv, own_b, own_theta, 0, L, L_inv, d)
                     for p in range(d):
                         theta_hat[k, p] = own_theta[0, p]
                         for q in range(p + 1):
-                            V_inv[k, p * (p + 1) // 2 + q] = own_V_inv[0, p, q]
+                            V_inv[from_row + q, p % rows, from_lane + p // rows] = own_V_inv[0, p, q]
+                            V_inv[from_row + p, q % rows, from_lane + q // rows] = own_V_inv[0, p, q]
                 cuda.syncthreads()
         if lane == 0:
-            regret[r], at[r] = total, row
-            sums[0, r], sums[1, r], sums[2, r], sums[3, r] = s0, s1, s2, s3
-        for k in range(K):
-            for j in range(lane, d, TEAM):
-                totals[k * fields + j, r], state[k * fields + j, r] = b[k, j], theta_hat[k, j]
-            for j in range(lane, entries, TEAM):
-                totals[k * fields + d + j, r], state[k * fields + d + j, r] = V[k, j], V_inv[k, j]
+            regret[r], at[r], noise_sums[r] = total, row, noise_sum
+        for i in range(turns * d):
+            for p in range(rows):
+                state[r, (i * rows + p) * TEAM + lane] = V_inv[i, p, lane]
+        for entry in range(lane, K * d, TEAM):
+            state[r, size + entry] = theta_hat[entry // d, entry % d]
 
     return advance

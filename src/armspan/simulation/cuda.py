@@ -107,8 +107,11 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
 
 def _runs_that_fit(work: Work, cuda: Any) -> int:
     """How many runs half of the GPUs' free memory holds: what they learn, and their curves."""
+    from armspan.kernels.cuda_team import layout
+
     K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
-    numbers = max(K * d * (d + 3), 2 * n * K) + 2 * work.checkpoints.size + 8
+    sums, contexts = K * d * (d + 3) // 2, 2 * n * K
+    numbers = max(sums + max(sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
     free = []
     for gpu in range(len(cuda.gpus)):
         with cuda.gpus[gpu]:

@@ -79,6 +79,7 @@ class Chunk:
         cuda = numba_cuda()
         self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
         self.taken = LAUNCH_SECONDS
+        self.stage: Any = None
         heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
@@ -90,22 +91,22 @@ class Chunk:
         ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
         learnt = n * K if counting else K * d * (d + 3) // 2
         kind = kernels.COUNTS if counting else kernels.LINEAR
-        small = K * d * (d + 3) <= MOST_ALONE or team.bytes_shared(K, d, single) > team.MOST_BYTES
-        if counting or small:
+        totals, state = (learnt, R), (1 if counting else learnt, R)
+        plan = team.layout(K, d)
+        if counting or K * d * (d + 3) <= MOST_ALONE or plan.bytes_shared(single) > team.MOST_BYTES:
             self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL)
             self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
             self.blocks = -(-R // self.threads)
         else:
             self.kernel = team.kernel(K, d, source, env.noise.code, single)
             self.threads, self.blocks = team.TEAM, R
+            totals, state = (R, learnt), (R, plan.state)
+            world[2] = world[2].ravel()
         start = np.full(R, len(world[0]) - 1)  # the last row of the tables is the start's
         self.world = [cuda.to_device(array) if np.ndim(array) else array for array in world]
-        self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros((4, R)), start)]
-        self.carried += [
-            cuda.device_array((learnt if counting else 1, R), np.int64),
-            cuda.device_array((learnt, R)),
-            cuda.device_array((1 if counting else learnt, R), self.real),
-        ]
+        self.carried = [cuda.to_device(array) for array in (np.zeros(R), np.zeros(R), start)]
+        self.carried.append(cuda.device_array((learnt if counting else 1, R), np.int64))
+        self.carried += [cuda.device_array(totals), cuda.device_array(state, self.real)]
         self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
         self.numbers = self.real(env.noise.scale), self.real(ridge)
 
@@ -166,7 +167,7 @@ class Chunk:
         curve = cuda.device_array((R, max(checkpoints.size, 1)))
         noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
         alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
-        marks = np.append(checkpoints - launch.first, launch.steps + 1)  # the last is never reached
+        marks = np.append(checkpoints - launch.first - 1, launch.steps).astype(np.int32)  # the last is never reached
         _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
@@ -178,9 +179,11 @@ class Chunk:
         """Copy what a launch has written. Changes curves, and the work's sums of noise; in a thread of its own."""
         cuda = numba_cuda()
         with cuda.gpus[self.gpu]:
-            _copy(cuda, curve, curves[self.rows, launch.columns])
+            if self.stage is None:
+                self.stage = cuda.pinned_array(max(STAGE, self.work.checkpoints.size))
+            _copy(curve, curves[self.rows, launch.columns], self.stage, cuda.stream())
             if self.keep_noise:
-                _copy(cuda, noise, self.work.noise_sums[self.rows, launch.columns])
+                _copy(noise, self.work.noise_sums[self.rows, launch.columns], self.stage, cuda.stream())
 
 
 def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:
@@ -190,14 +193,14 @@ def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:
         return kernel[blocks, threads, stream]
 
 
-def _copy(cuda: Any, there: Any, here: FloatArray) -> None:
-    """Copy an array (R, M) from the GPU, through memory that it reaches without the processor. Changes here."""
+def _copy(there: Any, here: FloatArray, stage: Any, stream: Any) -> None:
+    """Copy an array (R, M) from the GPU, through memory that it reaches without the processor. Changes here, stage."""
     if here.size == 0:
         return
-    rows, stream = min(max(STAGE // here.shape[1], 1), len(here)), cuda.stream()
-    stage = cuda.pinned_array((rows, here.shape[1]))
+    rows = max(stage.size // here.shape[1], 1)
     for first in range(0, len(here), rows):
         part = here[first : first + rows]
-        there[first : first + rows].copy_to_host(stage[: len(part)], stream=stream)
+        between = stage[: part.size].reshape(part.shape)
+        there[first : first + rows].copy_to_host(between, stream=stream)
         stream.synchronize()
-        part[:] = stage[: len(part)]
+        part[:] = between
