@@ -1,18 +1,20 @@
 """How fast the CUDA engine is, and how near to the CPU's results; python -m benchmarks.cuda writes benchmarks/cuda.md.
 
-It needs an NVIDIA GPU, and takes some three minutes on an H200.
+It needs an NVIDIA GPU, and takes some six minutes on an H200 with 16 cores beside it.
 """
 
 import datetime
+import itertools
 import platform
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
-from armspan import ContextUCB, LinUCBd, simulate
+from armspan import ContextUCB, Greedy, LinUCBd, Result, simulate
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 
 FULL = 270_336
@@ -45,7 +47,7 @@ def main(path: str | Path = Path(__file__).parent / "cuda.md") -> None:
     """All of it, to the file."""
     page = Page()
     card(page)
-    for part in (figure_1a, figure_1c, agreement, larger):
+    for part in (figure_1a, figure_1c, larger, long_sums, agreement):
         part(page)
         Path(path).write_text("\n".join(page.lines).rstrip() + "\n")
 
@@ -55,12 +57,20 @@ def card(page: Page) -> None:
     gpu = _gpu()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
     versions = f"Python {platform.python_version()}, NumPy {np.__version__}, numba {numba.__version__}"
+    versions += f", numba-cuda {version('numba-cuda')}, driver's CUDA {'.'.join(map(str, _driver_version()))}"
     page.say("# The CUDA engine, measured\n")
     page.say(f"{datetime.date.today()}, {name}, {versions}. `python -m benchmarks.cuda` made this page.\n")
     page.say(
         "Seconds are of a whole call of `simulate`, copies to the host and all, the better of two, after one short call"
     )
     page.say("that compiles. LinUCB-d unless another policy is named.\n")
+
+
+def _driver_version() -> tuple[int, int]:
+    from numba.cuda.cudadrv.driver import driver
+
+    module: Any = driver
+    return module.get_version()
 
 
 def _gpu() -> Any:
@@ -122,23 +132,37 @@ def larger(page: Page) -> None:
     page.say("## Larger problems\n")
     page.say("Peak: multiply-adds of all lanes (64 a multiprocessor in double precision, 128 in single) at the highest")
     page.say(
-        "clock; counted are those of estimates and their update, K(d² + 4d)/2 + 5d²/2 a step, not random numbers.\n"
+        "clock; counted are those of estimates and their update, K(d² + 4d)/2 + 5d²/2 a step, not random numbers. Same"
     )
-    page.table("K, d", "contexts", "precision", "runs x steps", "seconds", "million steps/s", "share of peak")
-    rng = np.random.default_rng(0)
-    for K, d in ((10, 20),):
-        theta = rng.normal(size=(K, d)) / np.sqrt(d)
-        table = FiniteContexts(rng.normal(size=(K, 40, d)) / np.sqrt(d), theta)
-        box = BoxContexts(theta, -1.0, 1.0)
-        for env, kind in ((table, "40 that recur"), (box, "in a box")):
-            for precision in PRECISIONS:
-                runs, horizon = 65_536, 5_000
-                taken = timed(env, LinUCBd(), horizon, runs, precision)
-                rate, work = runs * horizon / taken, K * (d * d + 4 * d) / 2 + 5 * d * d / 2
-                share = rate * work / (cycles * (64 if precision == "float64" else 128))
-                size = f"{runs:,} x {horizon:,}"
-                page.row(f"{K}, {d}", kind, precision, size, f"{taken:.2f}", f"{rate / 1e6:,.0f}", f"{share:.1%}")
+    page.say("choices: the share of 64 runs that take the CPU engine's choices throughout 20,000 steps.\n")
+    page.table("K, d", "contexts", "precision", "runs x steps", "million steps/s", "share of peak", "same choices")
+    for (K, d), boxed in itertools.product(((10, 20), (5, 12), (40, 6)), (False, True)):
+        env = larger_problem(K, d, boxed=boxed)
+        reference = simulate(env, LinUCBd(), horizon=20_000, runs=64, seed=1, engine="cpu")
+        for precision in PRECISIONS:
+            runs, horizon = 65_536, 5_000
+            taken = timed(env, LinUCBd(), horizon, runs, precision)
+            rate, work = runs * horizon / taken, K * (d * d + 4 * d) / 2 + 5 * d * d / 2
+            share = rate * work / (cycles * (64 if precision == "float64" else 128))
+            size, kind = f"{runs:,} x {horizon:,}", "in a box" if boxed else "40 that recur"
+            same = same_choices(reference, env, LinUCBd(), precision)
+            page.row(f"{K}, {d}", kind, precision, size, f"{rate / 1e6:,.0f}", f"{share:.1%}", same)
     page.say()
+
+
+def larger_problem(K: int, d: int, *, boxed: bool) -> Environment:
+    """A problem with random parameters."""
+    rng = np.random.default_rng(0)
+    theta = rng.normal(size=(K, d)) / np.sqrt(d)
+    return BoxContexts(theta, -1.0, 1.0) if boxed else FiniteContexts(rng.normal(size=(K, 40, d)) / np.sqrt(d), theta)
+
+
+def same_choices(reference: Result, env: Environment, policy: Any, precision: str) -> str:
+    """The share of runs whose regret is the reference's at all checkpoints."""
+    size: dict[str, Any] = {"horizon": reference.horizon, "runs": reference.runs.tolist(), "seed": reference.seed}
+    ours = simulate(env, policy, engine="cuda", precision=precision, **size)
+    apart = np.abs(ours.pseudo_regret - reference.pseudo_regret).max(axis=(0, 2))
+    return f"{(apart < 1e-3).mean():.2%}"
 
 
 def agreement(page: Page, runs: int = 4000) -> None:
@@ -152,18 +176,34 @@ def agreement(page: Page, runs: int = 4000) -> None:
     page.say(
         "regret after the full length, and the p-value of the two-sample Kolmogorov-Smirnov test against the CPU's.\n"
     )
-    page.table("problem", "precision", "same choices", "final regret, CPU", "GPU", "p-value")
-    for env, horizon in ((paper_1a(), 500_000), (paper_1c(), 100_000)):
-        same = simulate(env, LinUCBd(), horizon=10_000, runs=runs, seed=1, engine="cpu")
-        other = simulate(env, LinUCBd(), horizon=horizon, runs=runs, seed=2, engine="cpu", checkpoints=[horizon])
+    page.table("problem", "policy", "precision", "same choices", "steps", "final regret, CPU", "GPU", "p-value")
+    for env, policy, horizon in (
+        (paper_1a(), LinUCBd(), 500_000),
+        (paper_1a(), ContextUCB(), 500_000),
+        (paper_1a(), Greedy(), 500_000),
+        (paper_1c(), LinUCBd(), 500_000),
+    ):
+        same = simulate(env, policy, horizon=10_000, runs=runs, seed=1, engine="cpu")
+        other = simulate(env, policy, horizon=horizon, runs=runs, seed=2, engine="cpu", checkpoints=[horizon])
         for precision in PRECISIONS:
-            ours = simulate(env, LinUCBd(), horizon=10_000, runs=runs, seed=1, engine="cuda", precision=precision)
-            apart = np.abs(ours.pseudo_regret - same.pseudo_regret).max(axis=(0, 2))
+            share = same_choices(same, env, policy, precision)
             options: dict[str, Any] = {"seed": 3, "engine": "cuda", "precision": precision, "checkpoints": [horizon]}
-            far = simulate(env, LinUCBd(), horizon=horizon, runs=runs, **options)
+            far = simulate(env, policy, horizon=horizon, runs=runs, **options)
             here, there = other.pseudo_regret[0, :, -1], far.pseudo_regret[0, :, -1]
-            share = f"{(apart < 1e-3).mean():.2%}"
-            page.row(env.name, precision, share, _spread(here), _spread(there), f"{ks_2samp(here, there).pvalue:.2f}")
+            p = f"{ks_2samp(here, there).pvalue:.2f}"
+            page.row(env.name, policy.name, precision, share, f"{horizon:,}", _spread(here), _spread(there), p)
+    page.say()
+
+
+def long_sums(page: Page, horizon: int = 8_000_000, runs: int = 2000) -> None:
+    """Whether single precision still adds up after many steps."""
+    page.say(f"## Figure 1a after {horizon:,} steps, {runs:,} runs, the same seed\n")
+    page.table("policy", "precision", "mean regret after 1/8 of the steps", "after all")
+    for policy in (LinUCBd(), ContextUCB()):
+        for precision in PRECISIONS:
+            options: dict[str, Any] = {"engine": "cuda", "precision": precision, "checkpoints": [horizon // 8, horizon]}
+            result = simulate(paper_1a(), policy, horizon=horizon, runs=runs, seed=5, **options)
+            page.row(policy.name, precision, *(_spread(column) for column in result.pseudo_regret[0].T))
     page.say()
 
 

@@ -20,10 +20,11 @@ LINEAR, COUNTS = 0, 1
 """What a policy learns: an estimate an arm, or a mean an arm and context."""
 REBUILD = linear.REBUILD
 FLUSH = 256
-"""Steps after which V and b, where they are kept in registers, are added to the doubles in `totals`: in single
-precision a long sum would lose what it adds."""
-MOST_REGISTERS = 48
-"""Up to how many numbers of state an arm is picked by comparing, not by its address, so that all stay in registers."""
+"""Steps after which V and b of single precision are added to the doubles in `totals`: a long sum would lose what it
+adds."""
+MOST_REGISTERS, MOST_SUMS = 144, 24
+"""Up to how many registers of V⁻¹ and θ̂, or numbers of V and b, an arm is picked by comparing, not by its address:
+only then can they stay in registers."""
 MOST_SHARED = 32_768
 """Bytes of tables that a block of threads keeps in the memory which it shares."""
 ARRIVALS, LOW = philox.ARRIVALS, philox.LOW
@@ -64,10 +65,11 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     words, pick, noise_pair, features = f.words, f.pick, f.noise_pair, f.features
     choose, learn, products, refine, record = f.choose, f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
-    in_registers = policy == LINEAR and K * d * (d + 3) <= MOST_REGISTERS
+    learnt = K * d * (d + 3) // 2
+    in_registers = policy == LINEAR and learnt * (1 if single else 2) <= MOST_REGISTERS
+    sums_too = learnt <= MOST_SUMS
     D = d if in_registers else np.uint64(d)  # an unsigned index needs no check for counting from the end
-    exact = real if in_registers else np.float64
-    block = FLUSH if single and in_registers else REBUILD
+    block = FLUSH if single else REBUILD
     scratch, rows = (K * d + 3) // 4 * 4, n + 1 if source == CHAIN else 1
     shared = source != BOX and 8 * n * (K * d + 2 * K + 2 * rows) <= MOST_SHARED
 
@@ -101,7 +103,7 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
             return
         index = cuda.local.array(K, real)
         if policy == LINEAR:
-            V, b = cuda.local.array((K, d, d), exact), cuda.local.array((K, d), exact)
+            V, b = cuda.local.array((K, d, d), real), cuda.local.array((K, d), real)
             V_inv, theta_hat = cuda.local.array((K, d, d), real), cuda.local.array((K, d), real)
             mean, variance = cuda.local.array(K, real), cuda.local.array(K, real)
             z, L, L_inv = cuda.local.array(d, real), cuda.local.array((d, d), real), cuda.local.array((d, d), real)
@@ -115,14 +117,14 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                     if first == 0:
                         totals[field, r], state[field, r] = 0.0, real(0)
                     theta_hat[k, i] = state[field, r]
-                    b[k, i] = exact(0) if in_registers else totals[field, r]
+                    b[k, i] = real(0)
                     field += 1
                     for j in range(i + 1):
                         if first == 0:
                             totals[field, r] = ridge if i == j else real(0)
                             state[field, r] = real(1) / ridge if i == j else real(0)
                         V_inv[k, i, j] = state[field, r]
-                        V[k, i, j] = exact(0) if in_registers else totals[field, r]
+                        V[k, i, j] = real(0)
                         field += 1
         else:
             pulls, reward_sums = cuda.local.array((n, K), np.int64), cuda.local.array((n, K), np.float64)
@@ -176,8 +178,11 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                         y += e
                         products(own_V_inv, 0, own_x, 0, z, d)
                         refine(own_V_inv, own_theta, 0, y, own_mean, own_variance, z, d)
+                        if not sums_too:
+                            record(V, b, a, own_x, 0, 0, real(1), y, d)
                         for k in range(K):
-                            record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
+                            if sums_too:
+                                record(V, b, k, own_x, 0, 0, real(1) if k == a else real(0), y, d)
                             for p in range(d):
                                 value, other = own_theta[0, p], theta_hat[k, p]
                                 theta_hat[k, p] = value if k == a else other
@@ -200,26 +205,26 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                     m += 1
                     mark = marks[m]
             start = stop
-            if in_registers:
+            if policy == LINEAR:
                 field = 0
                 for k in range(K):
                     for p in range(d):
                         totals[field, r] += b[k, p]
-                        b[k, p] = exact(0)
+                        b[k, p] = real(0)
                         field += 1
                         for q in range(p + 1):
                             totals[field, r] += V[k, p, q]
-                            V[k, p, q] = exact(0)
+                            V[k, p, q] = real(0)
                             field += 1
             if policy == LINEAR and (first + start) % REBUILD == 0:
                 field = 0
                 for k in range(K):
                     for p in range(d):
-                        whole_b[0, p] = totals[field, r] if in_registers else b[k, p]
+                        whole_b[0, p] = totals[field, r]
                         own_theta[0, p] = theta_hat[k, p]
                         field += 1
                         for q in range(p + 1):
-                            whole_V[0, p, q] = totals[field, r] if in_registers else V[k, p, q]
+                            whole_V[0, p, q] = totals[field, r]
                             own_V_inv[0, p, q] = V_inv[k, p, q]
                             field += 1
                     rebuild_arm(whole_V, own_V_inv, whole_b, own_theta, 0, L, L_inv, d)
@@ -233,13 +238,9 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
             for k in range(K):
                 for i in range(d):
                     state[field, r] = theta_hat[k, i]
-                    if not in_registers:
-                        totals[field, r] = b[k, i]
                     field += 1
                     for j in range(i + 1):
                         state[field, r] = V_inv[k, i, j]
-                        if not in_registers:
-                            totals[field, r] = V[k, i, j]
                         field += 1
         else:
             for i in range(n):
