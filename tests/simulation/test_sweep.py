@@ -98,9 +98,11 @@ def test_policies_may_depend_on_the_environment() -> None:
 
 
 def test_the_table_is_the_same_however_it_is_cut_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cell for itself, cells together in one part, and cells in many pieces."""
+    """Cells of an environment together, here and elsewhere, every cell for itself, and cells in many pieces."""
     whole = sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE)
     pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE, backend="processes"))
+    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 0)
+    pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE), check_exact=True)
     monkeypatch.setattr("armspan.simulation.sweep_job.HERE_SECONDS", 1e-4)
     pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE), check_exact=True)
 
@@ -207,7 +209,9 @@ def test_a_killed_sweep_loses_only_what_was_in_flight(backend: str, tmp_path: Pa
     assert finished == {path: path.stat().st_mtime_ns for path in finished}
 
 
-def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 0)
+
     def progress(done: int, total: int) -> None:
         if done > total // 2:
             raise KeyboardInterrupt

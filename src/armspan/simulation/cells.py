@@ -1,6 +1,7 @@
 """The cells of a sweep: one environment with one policy; what is computed of it, and the key it is kept under."""
 
 import hashlib
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,17 +121,26 @@ class Done:
 
 
 def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) -> list[Done]:
-    """The jobs of one part, on a worker; keep is whether the runs of a whole cell are wanted too."""
+    """The jobs of one part, on a worker; keep is whether the runs of a whole cell are wanted too.
+
+    Neighbours in the same environment are simulated at once: they share its contexts and noise.
+    """
     done = []
-    for job in jobs:
-        small = job.cell.seconds(size, len(job.runs)) < SMALL
-        options: Any = vars(size) | {"runs": job.runs, "engine": job.engine, "workers": 1 if small else threads}
-        result = simulate(job.cell.env, [job.cell.policy], **options)
-        values = result.pseudo_regret[0]
-        statistics = statistics_of(size.checkpoints, values) if job.whole else None
-        wanted = keep or not job.whole
-        done.append(Done(job.number, job.first, len(job.runs), values if wanted else None, statistics))
+    for _, group in itertools.groupby(jobs, key=_alike):
+        together = list(group)
+        cells, runs = [job.cell for job in together], together[0].runs
+        small = sum(cell.seconds(size, len(runs)) for cell in cells) < SMALL
+        options: Any = vars(size) | {"runs": runs, "engine": together[0].engine, "workers": 1 if small else threads}
+        result = simulate(cells[0].env, [cell.policy for cell in cells], **options)
+        for job, values in zip(together, result.pseudo_regret, strict=True):
+            statistics = statistics_of(size.checkpoints, values) if job.whole else None
+            done.append(Done(job.number, job.first, len(runs), None if job.whole and not keep else values, statistics))
     return done
+
+
+def _alike(job: Job) -> tuple[object, ...]:
+    """What jobs must have in common to be simulated at once."""
+    return id(job.cell.env), isinstance(job.cell.policy, Policy), job.engine, job.first, job.whole
 
 
 def statistics_of(checkpoints: IntArray, values: FloatArray) -> Statistics:

@@ -13,8 +13,9 @@ from armspan.simulation.cell_files import CellFolder
 from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
 from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
 
-HERE_SECONDS = 1.0
-"""How long a piece of a cell should take in this process, where it need not travel: after it, progress is told."""
+HERE_SECONDS, TOGETHER_SECONDS = 1.0, 0.05
+"""How long a piece of a cell, or small cells together, should take in this process, where they need not travel: then
+progress is told, and what is finished is kept."""
 
 
 class SweepJob:
@@ -49,7 +50,7 @@ class SweepJob:
         map_reduce(work, parts, list, backend=backend, workers=workers, arrived=self._arrived)
 
     def _parts(self, *, here: bool) -> list[list[Job]]:
-        """Large cells in pieces, and small ones together, where they travel."""
+        """Large cells in pieces, and small ones together."""
         missing = [number for number in range(len(self.cells)) if number not in self.finished]
         seconds = {number: self.cells[number].seconds(self.size, self.runs.size) for number in missing}
         wanted = HERE_SECONDS if here else part_seconds(sum(seconds.values()))
@@ -67,7 +68,7 @@ class SweepJob:
                     parts.append([Job(number, cell, some, engine, piece.start, whole=False)])
                 continue
             together.append(Job(number, cell, all_runs, engine))
-            if here or sum(seconds[job.number] for job in together) >= wanted:
+            if sum(seconds[job.number] for job in together) >= (TOGETHER_SECONDS if here else wanted):
                 parts.append(together)
                 together = []
         return [*parts, together] if together else parts
