@@ -82,3 +82,17 @@ def test_error_rates() -> None:
         found = [growth(MARKS, curves(shape, seed=seed)).verdict for seed in range(200)]
         assert sum(word not in (verdict, "undecided") for word in found) <= 5
         assert found.count(verdict) >= 180
+
+
+def test_many_runs_have_the_intervals_of_a_bootstrap() -> None:
+    """Beyond 500 runs the means of resamples come from their normal limit; here they are drawn, run by run."""
+    rng = np.random.default_rng(3)
+    checkpoints, runs = np.array([1000, 4000, 8000, 16000]), 1500
+    curves = np.cumsum(rng.exponential(size=(runs, 4)) * [10, 4, 2, 2], axis=1)
+    result = growth(checkpoints, curves)
+    means = curves[rng.integers(runs, size=(4000, runs))].mean(axis=1)  # (4000, 4)
+    shares = (means[:, 3] - means[:, 2]) / means[:, 3]
+    exponents = np.log((means[:, 3] - means[:, 1]) / (means[:, 1] - means[:, 0])) / np.log(4)
+    for ours, theirs in ((result.last_doubling_interval, shares), (result.exponent_interval, exponents)):
+        low, high = np.quantile(theirs, [0.025, 0.975])
+        np.testing.assert_allclose(ours, (low, high), rtol=0, atol=0.1 * (high - low))

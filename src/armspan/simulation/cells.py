@@ -64,7 +64,7 @@ class Cell:
         interpreted = theirs or size.engine == "python"
         step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
         step = cuda.step_seconds(self.env) if size.engine == "cuda" else step
-        resampling = RESAMPLES * (5e-9 if n_runs <= MOST_KEPT else 6e-8)
+        resampling = RESAMPLES * 5e-9 if n_runs <= MOST_KEPT else 2e-7
         return SETTING_UP + n_runs * (size.horizon * step + resampling)
 
     def check(self, size: Size, runs: IntArray, *, here: bool) -> None:

@@ -6,9 +6,10 @@ The rule looks at the end of the mean pseudo-regret R(t), with T the last checkp
 - Otherwise compare the last two quadruplings of time, A = R(T/4) - R(T/16) and B = R(T) - R(T/4). Regret like t^γ
   has B/A = 4^γ and regret like log t has B/A = 1, so γ = log₄(B/A) decides: *logarithmic* within ¼ of 0,
   *square-root* within ¼ of ½, *linear* from ¾ on.
-- *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs, is not within
-  one verdict's range; where γ < -¼ (flattening faster than a logarithm, but not flat yet); with fewer than 5 runs; and
-  where T < 16, or no checkpoint is within a factor 1.5 of T/16, T/4 and T/2.
+- *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs (with more than
+  500 runs, from the normal limit of their means), is not within one verdict's range; where γ < -¼ (flattening faster
+  than a logarithm, but not flat yet); with fewer than 5 runs; and where T < 16, or no checkpoint is within a factor 1.5
+  of T/16, T/4 and T/2.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ FLAT = 0.01
 FEWEST_RUNS = 5
 RESAMPLES = 2_000
 MOST_KEPT = 500
-"""Runs up to which the resamples are kept for the next result with as many: 8 MB."""
+"""Runs up to which resamples are drawn one by one, and kept for the next result with as many: 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,8 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     if blind:
         unknown = (float("nan"), float("nan"))
         return Growth("undecided", share, unknown, gamma, unknown, blind)
-    near = runs <= MOST_KEPT
-    resampled = (
-        np.einsum("gr,rs->gs", gains, _weights(runs)) if near else _resampled(gains)
-    )  # BLAS may round by threads
+    few = runs <= MOST_KEPT  # and no BLAS, which may round by the number of its threads
+    resampled = np.einsum("gr,rs->gs", gains, _weights(runs)) if few else _resampled(gains)
     shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
     share_interval, gamma_interval = _interval(shares), _interval(gammas)
     verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
@@ -73,10 +72,12 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
 
 
 def _resampled(gains: FloatArray) -> FloatArray:
-    """Means (4, RESAMPLES) of resampled runs, in batches that bound the memory."""
-    rng, runs = np.random.default_rng(0), gains.shape[1]
-    batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))
-    return np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
+    """Means (4, RESAMPLES) of resampled runs, drawn from the normal distribution which those of many runs have."""
+    mean = gains.mean(axis=1, keepdims=True)
+    spread = np.einsum("gr,hr->gh", gains - mean, gains - mean) / gains.shape[1] ** 2
+    values, vectors = np.linalg.eigh(spread)
+    drawn = np.random.default_rng(0).standard_normal((4, RESAMPLES))
+    return np.asarray(mean + np.einsum("gi,is->gs", vectors * np.sqrt(np.maximum(values, 0)), drawn))
 
 
 @lru_cache(maxsize=4)
