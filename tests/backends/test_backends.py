@@ -143,6 +143,20 @@ def test_a_dask_worker_killed_in_mid_job_changes_nothing(cluster: Cluster) -> No
     cluster.add_worker()
 
 
+def test_a_cluster_without_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("armspan.backends.dask.WORKER_SECONDS", 2)
+    monkeypatch.setattr("armspan.backends.dask.LOOK_SECONDS", 0.2)
+    with Cluster(tmp_path, n_workers=1) as cluster:
+        monkeypatch.setattr("armspan.backends.dask._wait_for_a_worker", lambda client: client.wait_for_workers(1))
+
+        def arrived(*_: Any) -> None:
+            if cluster.workers:
+                cluster.kill_a_worker()
+
+        with pytest.raises(WorkerDied, match="the Dask cluster has had no worker for 2 seconds"):
+            map_reduce(square, range(100), list, backend=cluster.address, arrived=arrived)
+
+
 def test_a_local_worker_killed_in_mid_job_is_replaced(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     flag.write_text("2")

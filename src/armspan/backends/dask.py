@@ -1,8 +1,9 @@
 """A Dask cluster, by its own client: joblib's leaves arguments on single workers, and loses them when those die."""
 
+import threading
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,9 @@ from armspan.errors import MissingExtra, NotApplicable, WorkerDied
 
 CONNECT_SECONDS = 10
 WORKER_SECONDS = 600
-"""How long a cluster may have no worker at the start: those of a queue take their time."""
+"""How long a cluster may have no worker: those of a queue take their time."""
+LOOK_SECONDS = 5.0
+"""How often to look whether there is one."""
 BATCH = 1000
 """Parts in one message to the scheduler."""
 MOST_WAITING = 10_000
@@ -33,8 +36,11 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
         try:
             sent.update(_send(client, packed, islice(left, MOST_WAITING)))
             _wait_for_a_worker(client)
+            deserted = stack.enter_context(_watched(client, sent))
             arriving = as_completed(sent, loop=client.loop, with_results=True)  # type: ignore[no-untyped-call]
             for future, result in arriving:
+                if deserted.is_set():
+                    raise WorkerDied(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds")
                 sent.discard(future)
                 future.release()  # the cluster need not keep it
                 if len(sent) <= MOST_WAITING // 2:
@@ -59,6 +65,29 @@ def _wait_for_a_worker(client: Any) -> None:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:
         raise NotApplicable(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds") from None
+
+
+@contextmanager
+def _watched(client: Any, sent: set[Any]) -> Iterator[threading.Event]:
+    """Meanwhile, cancel what was sent if the cluster has had no worker for too long; then the event is set."""
+    over, deserted = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        alone = 0.0
+        while not over.wait(LOOK_SECONDS):
+            with suppress(Exception):  # a scheduler that is lost is found out by who waits for results
+                alone = 0.0 if client.nthreads() else alone + LOOK_SECONDS
+            if alone >= WORKER_SECONDS:
+                deserted.set()
+                client.cancel(list(sent))
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield deserted
+    finally:
+        over.set()
 
 
 def _send(client: Any, packed: Packed, numbers: Iterable[int]) -> list[Any]:
