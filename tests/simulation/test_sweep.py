@@ -273,6 +273,8 @@ def test_code_needs_a_fingerprint_to_be_kept(tmp_path: Path) -> None:
         ({"engine": "gpu"}, "engine must be one of"),
         ({"checkpoints": [0]}, "checkpoints must be from 1 to the horizon 400, got 0"),
         ({"backend": "cloud"}, "backend must be None"),
+        ({"precision": "float16"}, "precision must be one of float64, float32, got 'float16'"),
+        ({"precision": "float32", "engine": "cpu"}, "precision must be \"float64\" on the engine 'cpu'"),
         ({"environments": []}, "environments must hold at least one, got none"),
         ({"policies": {}}, "policies must hold at least one, got none"),
         ({"policies": {3: Greedy()}}, "policies must have texts for names, got 3"),
@@ -357,3 +359,20 @@ def test_a_cell_on_a_gpu_is_not_cut_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("armspan.simulation.cells.simulate", instead)
     sweep(paper_1a(), LinUCBd(), **SIZE)
     assert seen == [("cuda", 12)]
+
+
+def test_single_precision_reaches_the_gpu_and_has_cells_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def instead(env: Any, policies: Any, *, engine: str, precision: str, **options: Any) -> Any:
+        seen.append((engine, precision))
+        return simulate(env, policies, engine="cpu", **options)
+
+    monkeypatch.setattr("armspan.simulation.cuda.missing", lambda: None)
+    monkeypatch.setattr("armspan.simulation.cells.simulate", instead)
+    for precision in ("float64", "float32"):
+        sweep(paper_1a(), LinUCBd(), **SIZE, precision=precision, folder=tmp_path)
+    assert seen == [("cpu", "float64"), ("cuda", "float32")]
+    assert len(list(tmp_path.glob("*.parquet"))) == 2

@@ -71,6 +71,7 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
 def add_engine(parser: argparse.ArgumentParser) -> None:
     """What computes a described experiment."""
     parser.add_argument("--engine", default="auto", help="auto (default), cpu, cuda or python")
+    parser.add_argument("--precision", default="float64", help="float64 (default), or float32 on the engine cuda")
 
 
 def resized(spec: Described, args: argparse.Namespace) -> Described:

@@ -35,7 +35,6 @@ def add_parser(commands: Any) -> None:
     add_spec(parser)
     add_sizes(parser)
     add_engine(parser)
-    parser.add_argument("--precision", default="float64", help="float64 (default), or float32 on the engine cuda")
     add_backend(parser)
     add_common(parser)
     parser.set_defaults(run=run)

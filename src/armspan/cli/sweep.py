@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
                 runs=spec.runs,
                 seed=spec.seed,
                 engine=args.engine,
+                precision=args.precision,
                 folder=args.folder,
                 backend=args.backend,
                 workers=args.workers,

@@ -66,7 +66,7 @@ class CellFolder:
         columns = {"run": runs} | {f"step {step}": values[:, c] for c, step in enumerate(size.checkpoints)}
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "key": key}
         header |= {"environment": cell.environment, "policy": cell.policy_name}
-        header |= {"horizon": size.horizon, "seed": size.seed, "engine": size.engine}
+        header |= {"horizon": size.horizon, "seed": size.seed, "engine": size.engine, "precision": size.precision}
         header["statistics"] = {name: None if _is_nan(value) else value for name, value in statistics.items()}
         header["checksum"] = _checksum(header, columns)
         table = pa.table(columns, metadata={FORMAT: json.dumps(header)})

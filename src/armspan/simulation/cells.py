@@ -37,6 +37,7 @@ class Size:
     horizon: int
     seed: int
     engine: str
+    precision: str
     checkpoints: IntArray
 
 
@@ -90,7 +91,8 @@ class Cell:
                 f"{self}: {hidden} is code, and a folder could not tell when it changes; give it an attribute "
                 'fingerprint (a text such as "1", another one whenever it changes), or leave folder out'
             )
-        engine = "python" if size.engine == "python" else "compiled"
+        engine = "python" if size.engine == "python" else "compiled"  # which make the same choices, on GPUs or not
+        engine = engine if size.precision == "float64" else size.precision
         words = __version__, fingerprint(self.env, [self.policy]), size.horizon, size.seed, engine
         digest = hashlib.sha256(repr(words).encode())
         digest.update(size.checkpoints.tobytes() + b"\0" + runs.tobytes())

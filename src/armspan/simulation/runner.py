@@ -76,17 +76,13 @@ def simulate(
     if not policies:
         raise InvalidParameter("policies must name at least one policy, got none")
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
-    _validate.one_of("precision", precision, PRECISIONS)
+    engine = engine_for(engine, precision)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
-    if engine == "auto" and precision == "float32":
-        engine = "cuda"
-    elif engine == "auto":
+    if engine == "auto":
         steps = len(policies) * horizon * numbers.size
         engine = "cpu" if backend is not None else best_engine(env, policies, steps, events=events)
     if engine == "cuda":
         cuda.refuse_unless_possible(env, policies, events=events, here=backend is None)
-    elif precision != "float64":
-        raise NotApplicable(f'precision must be "float64" on the engine {engine!r}, got {precision!r}')
     marks = plan.as_checkpoints(checkpoints, horizon)
     check_backend(backend, workers)
     processes = workers
@@ -130,6 +126,16 @@ def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
     plan.check_runs(runs)
     _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
     _validate.one_of("engine", engine, ENGINES)
+
+
+def engine_for(engine: str, precision: str) -> str:
+    """The engine asked for, or the one that a precision needs."""
+    _validate.one_of("precision", precision, PRECISIONS)
+    if precision == "float64" or engine == "cuda":
+        return engine
+    if engine != "auto":
+        raise NotApplicable(f'precision must be "float64" on the engine {engine!r}, got {precision!r}')
+    return "cuda"
 
 
 def best_engine(env: Environment, policies: list[Any], steps: int, *, events: bool) -> str:

@@ -15,7 +15,7 @@ from armspan.policies import Policy
 from armspan.simulation import plan
 from armspan.simulation.cells import Cell, Size
 from armspan.simulation.interpreted import policy_name
-from armspan.simulation.runner import check_sizes, unique
+from armspan.simulation.runner import check_sizes, engine_for, unique
 from armspan.simulation.sweep_job import SweepJob
 from armspan.simulation.sweep_table import need_pandas, table_of
 
@@ -31,6 +31,7 @@ def sweep(
     runs: int | Sequence[int] = 100,
     seed: int = 0,
     engine: str = "auto",
+    precision: str = "float64",
     checkpoints: Sequence[int] | None = None,
     folder: str | os.PathLike[str] | None = None,
     backend: Any = None,
@@ -41,7 +42,7 @@ def sweep(
 
     environments, policies : lists, or dictionaries whose keys are their names in the table; `armspan.grid` makes those.
         policies may also be a function of an environment that returns either. All policies meet the same contexts
-        and noise. See `simulate` for horizon, runs, seed, engine, backend and workers.
+        and noise. See `simulate` for horizon, runs, seed, engine, precision, backend and workers.
     checkpoints : steps at which regret is kept in the folder, beside the last; those of the growth verdict if left out.
     folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing. A damaged
         file is computed again, with a `DamagedCell` warning.
@@ -53,10 +54,11 @@ def sweep(
     """
     need_pandas()
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
+    engine = engine_for(engine, precision)
     check_backend(backend, workers)
     marks = growth_marks(int(horizon)) if checkpoints is None else plan.as_checkpoints(checkpoints, int(horizon))
     marks = np.union1d(marks, [int(horizon)])
-    size, numbers = Size(int(horizon), int(seed), engine, marks), plan.as_runs(runs)
+    size, numbers = Size(int(horizon), int(seed), engine, precision, marks), plan.as_runs(runs)
     cells = _cells(environments, policies)
     for cell in cells:
         cell.check(size, numbers, here=backend is None)
