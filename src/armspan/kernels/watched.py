@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.kernels._compile import kernel
+from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
-from armspan.kernels.linear import learn, score
+from armspan.kernels.linear import LOWEST, learn, score
 
 
 class Watch(NamedTuple):
@@ -43,45 +43,67 @@ class Watch(NamedTuple):
     last: IntArray
 
 
-@kernel
-def meta_cells(x, losses, bases, units, radius, cells):
-    """The meta-context of each row of x (n, K, d): number 2(a·d + i) + (0 within the ball, 1 outside). Changes cells.
+@inlined
+def meta_cell(x, losses, row, bases, units, radius, K, d):
+    """The meta-context of one row of x (n, K, d): number 2(a·d + i) + (0 within the ball, 1 outside).
 
     a is the best arm, i the vector of its basis, bases (K, d, d), onto which the features project the most; units are
     the same vectors with length 1.
     """
-    K, d = x.shape[1], x.shape[2]
-    for row in range(x.shape[0]):
-        a = 0
-        for k in range(1, K):
-            if losses[row, k] < losses[row, a]:
-                a = k
-        nearest, most = 0, -math.inf
-        for i in range(d):
-            projection = 0.0
-            for j in range(d):
-                projection += units[a, i, j] * x[row, a, j]
-            if projection > most:
-                nearest, most = i, projection
-        distance = 0.0
+    a = 0
+    for k in range(1, K):
+        if losses[row, k] < losses[row, a]:
+            a = k
+    nearest, most = 0, -math.inf
+    for i in range(d):
+        projection = 0.0
         for j in range(d):
-            distance += (x[row, a, j] - bases[a, nearest, j]) ** 2
-        cells[row] = 2 * (a * d + nearest) + (distance > radius * radius)
+            projection += units[a, i, j] * x[row, a, j]
+        if projection > most:
+            nearest, most = i, projection
+    distance = 0.0
+    for j in range(d):
+        distance += (x[row, a, j] - bases[a, nearest, j]) ** 2
+    return 2 * (a * d + nearest) + (distance > radius * radius)
 
 
 @kernel
-def begin_frame(watch, r):
-    """Judge the frame that ends and begin the next. Changes watch."""
-    ended = watch.frame[r]
+def meta_cells(x, losses, bases, units, radius, cells):
+    """`meta_cell` of each row of x (n, K, d). Changes cells (n,)."""
+    for row in range(x.shape[0]):
+        cells[row] = meta_cell(x, losses, row, bases, units, radius, x.shape[1], x.shape[2])
+
+
+@inlined
+def begin_frame(needed, p, pulls, arrivals, bad, frames, irregular, clouded, r, K):
+    """Judge the frame that ends and begin the next. Changes arrays of `Watch`."""
+    ended = frames[r]
     length = 2.0**ended
-    for c in range(watch.needed.size):
-        if watch.needed[c] and watch.arrivals[r, c] <= watch.p / 2.0 * length:
-            watch.irregular[r, ended + 1] = True
-        watch.arrivals[r, c] = 0
-    watch.clouded[r, ended + 1] = watch.bad[r] >= watch.p / 4.0 * length
-    watch.bad[r] = 0
-    watch.pulls[r, ended + 1] = watch.pulls[r, ended]
-    watch.frame[r] = ended + 1
+    for c in range(needed.size):
+        if needed[c] and arrivals[r, c] <= p / 2.0 * length:
+            irregular[r, ended + 1] = True
+        arrivals[r, c] = 0
+        for k in range(K):
+            pulls[r, ended + 1, c, k] = pulls[r, ended, c, k]
+    clouded[r, ended + 1] = bad[r] >= p / 4.0 * length
+    bad[r] = 0
+    frames[r] = ended + 1
+
+
+@inlined
+def event_of(irregular, clouded, r, frame, misses):
+    """Which of 𝒜, ℬ, 𝒞, 𝒟 a step is in; 𝒟 if a suboptimal arm is pulled."""
+    return 0 if irregular[r, frame] else 1 if misses > 0 else 2 if clouded[r, frame] else 3
+
+
+@inlined
+def rarest_of(basis, pulls, r, frame, k):
+    """Pulls of the least pulled cell of an arm's basis, -1 if it has none."""
+    least = -1
+    for c in range(basis.shape[1]):
+        if basis[k, c] and (least < 0 or pulls[r, frame, c, k] < least):
+            least = pulls[r, frame, c, k]
+    return least
 
 
 @kernel
@@ -97,42 +119,40 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, grams, rare
     for r in range(block.runs.size):
         contexts, noise = block.contexts[r], block.noise[r]
         V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        good_pulls = watch.good_pulls[r]
         regret, start = state.regret[r], 0
         for m in range(marks.size):
             for i in range(start, marks[m]):
-                t = block.first + i + 1
+                c, t = contexts[i], block.first + i + 1
                 if t > 1 and t & (t - 1) == 0:
-                    begin_frame(watch, r)
-                c, best, second, a, misses = contexts[i], -math.inf, -math.inf, 0, 0
-                for k in range(K):
+                    begin_frame(
+                        watch.needed, watch.p, watch.pulls, watch.arrivals, watch.bad, watch.frame, watch.irregular,
+                        watch.clouded, r, K,
+                    )  # fmt: skip
+                best, second, a, misses = LOWEST, LOWEST, 0, 0
+                for k in range(K):  # as `choose`, which would be slow in here
                     mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
                     width = alpha[i] * math.sqrt(abs(variance[k]))
                     misses += abs(mean[k] - means[c, k]) > width
                     index[k] = mean[k] + width
                     best, second, a = contend(index[k], k, best, second, a)
                 if is_tie(best, second):
-                    a = break_tie(index, best, block.seed, block.runs[r], block.first + i)
+                    a = break_tie(index, best, block.seed, block.runs[r], t - 1)
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
-                frame, cell = watch.frame[r], cells[c]
-                event = 0 if watch.irregular[r, frame] else 1 if misses > 0 else 2 if watch.clouded[r, frame] else 3
-                if event < 3 or losses[c, a] > 0:
+                frame, cell, loss = watch.frame[r], cells[c], losses[c, a]
+                event = event_of(watch.irregular, watch.clouded, r, frame, misses)
+                if event < 3 or loss > 0:
                     watch.steps[r, frame, event] += 1
-                    watch.regret[r, frame, event] += losses[c, a]
+                    watch.regret[r, frame, event] += loss
                 watch.misses[r, frame] += misses
                 watch.bad[r] += misses > 0
                 watch.arrivals[r, cell] += 1
                 watch.pulls[r, frame, cell, a] += 1
-                good_pulls[cell, a] += misses == 0
-                if losses[c, a] > 0:
+                watch.good_pulls[r, cell, a] += misses == 0
+                if loss > 0:
                     watch.last[r] = t
             curve[r, m], start = regret, marks[m]
             grams[r, m] = V
-            pulls = watch.pulls[r, watch.frame[r]]
             for k in range(K):
-                rarest[r, m, k] = -1
-                for c in range(watch.needed.size):
-                    if watch.basis[k, c] and (rarest[r, m, k] < 0 or pulls[c, k] < rarest[r, m, k]):
-                        rarest[r, m, k] = pulls[c, k]
+                rarest[r, m, k] = rarest_of(watch.basis, watch.pulls, r, watch.frame[r], k)
         state.regret[r] = regret
