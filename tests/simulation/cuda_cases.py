@@ -2,14 +2,19 @@
 
 import sys
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from armspan import ContextUCB, Greedy, LinUCBd, Result, simulate
 from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted
+from armspan.policies.cells import Cells, cells_of
+from armspan.simulation import runner
+from armspan.simulation.events import Events
 
 STEPS = 61
+EVENTFUL = ("registers", "chain", "box")
 SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
 """A team of 32 threads is slow to simulate."""
 
@@ -44,6 +49,16 @@ def run(name: str, engine: str, **options: Any) -> Result:
     return simulate(environments()[name], policies(name), engine=engine, **(usual | options))
 
 
+def watched(name: str, engine: str) -> Events:
+    """What happened in one run of one policy; in the box with given meta-contexts, for their search is slow here."""
+    options: dict[str, Any] = {"horizon": 33, "runs": [7], "seed": 3, "checkpoints": [8, 33], "events": True}
+    basis = np.zeros((2, 8), dtype=np.bool_)
+    basis[0, :4:2] = basis[1, 4::2] = True
+    balls = Cells(basis, 0.1, np.array([[[0.5, 0.1], [0.2, -0.6]], [[-0.5, 0.4], [0.3, 0.7]]]), 0.7)
+    with patch.object(runner, "cells_of", (lambda env: balls) if name == "box" else cells_of):
+        return simulate(environments()[name], LinUCBd(), engine=engine, **options).events["LinUCB-d"]
+
+
 def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels import cuda as kernels
@@ -57,6 +72,9 @@ def main(path: str) -> None:
     for name in environments():
         result = run(name, "cuda")
         arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
+    for name in EVENTFUL:
+        events = watched(name, "cuda").arrays()
+        arrays |= {f"{name} {part}": array for part, array in events.items()}
     cuda_launch.FULL = 1
     arrays["many"] = run("registers", "cuda").pseudo_regret
     kernels.MOST_SHARED = kernels.MOST_REGISTERS = 0

@@ -21,6 +21,7 @@ from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import NotApplicable
 from armspan.kernels import cuda_team, draws, linear
 from armspan.kernels.single import in_single
+from armspan.policies.cells import cells_of
 from armspan.simulation import cuda
 from tests.simulation import cuda_cases
 
@@ -44,6 +45,14 @@ def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], nam
     expected = cuda_cases.run(name, "cpu")
     np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
     np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", cuda_cases.EVENTFUL)
+def test_the_same_events_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
+    events = cuda_cases.watched(name, "cpu")
+    for part, expected in events.arrays().items():
+        np.testing.assert_allclose(simulated[f"{name} {part}"], expected, rtol=0, atol=1e-9)
+    assert events.steps.sum() > 0
 
 
 def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> None:
@@ -148,7 +157,6 @@ class OwnEnvironment:
     [
         (paper_1a(), OwnPolicy, {}, "the policy OwnPolicy is not compiled for it"),
         (OwnEnvironment(), LinUCBd(feature_bound=1.0, parameter_bound=1.0), {}, "is not compiled for it"),
-        (paper_1a(), LinUCBd(), {"events": True}, "events are counted on the CPU"),
         (LARGE, LinUCBd(), {}, "what LinUCB-d learns of 50 arms in finite contexts does not fit into a GPU's thread"),
     ],
 )
@@ -219,7 +227,9 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chunks_fit_into_the_memory() -> None:
     """A thousand numbers a run or so: of 1 MB free, half is used."""
-    work: Any = SimpleNamespace(env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6))
+    work: Any = SimpleNamespace(env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), cells=None)
     memory = SimpleNamespace(get_memory_info=lambda: (1e6, 2e6))
     gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory)
     assert 50 < cuda._runs_that_fit(work, gpus) < 62
+    work.cells, work.horizon = cells_of(paper_1a()), 1000  # and V of two arms at every checkpoint
+    assert 8 < cuda._runs_that_fit(work, gpus) < 12

@@ -4,6 +4,7 @@ It is made for a number of arms and features, so that loops are unrolled and wha
 thread's own memory. Between launches that is kept in arrays whose last axis is the run.
 """
 
+import math
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from armspan.kernels import counts, draws, linear, philox
+from armspan.kernels import counts, draws, linear, philox, watched
 from armspan.kernels.single import in_single
 
 TABLE, CHAIN, BOX = 0, 1, 2
@@ -40,6 +41,7 @@ def inner(single: bool) -> Any:
             *("choose", "learn", "products", "refine", "record", "rebuild_arm"),
             *("best_of", "smaller", "moved"),
         ),
+        watched: ("begin_frame", "event_of", "rarest_of", "meta_cell"),
     }
     functions = {name: getattr(room, name) for room, names in shared.items() for name in names}
     functions["choose_by_count"] = counts.choose
@@ -48,10 +50,13 @@ def inner(single: bool) -> Any:
 
 
 @cache
-def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool, few: bool) -> Any:
+def kernel(
+    K: int, d: int, n: int, policy: int, source: int, noise: int, single: bool, few: bool, watching: bool = False
+) -> Any:
     """Advance every run of a policy by some steps; K arms, d features, n contexts.
 
-    few : so few runs that a step's latency counts, not the number of its instructions. Of what is returned:
+    few : so few runs that a step's latency counts, not the number of its instructions. watching : count the events of
+    `watched` too, of a linear policy. Of what is returned:
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
     (steps + 1,) exploration of each step.
@@ -59,12 +64,15 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     noise; the last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`.
     low, high, theta, gap : the box. regret, noise_sums, at : (R,) and, with an entry for each number that is learnt,
     tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂) : (…, R) go on in the next launch.
+    watch : where watching, a `Watch`, the bases, units and radius of `meta_cell` for a box, and grams and rarest as of
+    `advance_watched`; else False.
     """
     real = np.float32 if single else np.float64
     f = inner(single)
     words, pick, noise_pair, features = f.words, f.pick, f.noise_pair, f.features
     choose, learn, products, refine, record = f.choose, f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
+    begin_frame, event_of, rarest_of, meta_cell = f.begin_frame, f.event_of, f.rarest_of, f.meta_cell
     learnt = K * d * (d + 3) // 2
     in_registers = policy == LINEAR and learnt * (1 if single else 2) <= MOST_REGISTERS
     sums_too = learnt <= MOST_SUMS
@@ -77,8 +85,10 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise,
+        keep_noise, watch,
     ):  # fmt: skip
+        if watching:
+            counted, bases, unit_bases, radius, grams, rarest = watch
         if shared:
             x = cuda.shared.array((n, K, d), real)  # each on a line of its own: the simulator tells them apart by it
             means = cuda.shared.array((n, K), real)
@@ -151,8 +161,30 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                     c = np.uint32(pick(w, threshold, alias, row))
                     if source == CHAIN:
                         row = c
+                if watching and step > 0 and (step + 1) & step == 0:
+                    begin_frame(
+                        counted.needed, counted.p, counted.pulls, counted.arrivals, counted.bad, counted.frame,
+                        counted.irregular, counted.clouded, r, K,
+                    )  # fmt: skip
                 if policy == LINEAR:
                     a = np.uint32(choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D))
+                    if watching:
+                        misses = 0
+                        for k in range(K):
+                            misses += abs(mean[k] - means[c, k]) > alpha_t * math.sqrt(abs(variance[k]))
+                        cell = meta_cell(x, losses, 0, bases, unit_bases, radius, K, d) if source == BOX else c
+                        frame, loss = counted.frame[r], losses[c, a]
+                        event = event_of(counted.irregular, counted.clouded, r, frame, misses)
+                        if event < 3 or loss > 0:
+                            counted.steps[r, frame, event] += 1
+                            counted.regret[r, frame, event] += loss
+                        counted.misses[r, frame] += misses
+                        counted.bad[r] += misses > 0
+                        counted.arrivals[r, cell] += 1
+                        counted.pulls[r, frame, cell, a] += 1
+                        counted.good_pulls[r, cell, a] += misses == 0
+                        if loss > 0:
+                            counted.last[r] = step + 1
                     if in_registers:  # read before you compare: where k equals a, it would be read by its address
                         at_once = np.uint32(0) if few else a  # what is shared, by comparing or by its address
                         y, own_mean, own_variance = means[c, at_once], mean[0], variance[0]
@@ -202,6 +234,15 @@ def kernel(K: int, d: int, n: int, policy: int, source: int, noise: int, single:
                     curve[r, m] = total
                     if keep_noise:
                         noise_curve[r, m] = noise_sum
+                    if watching:
+                        field = 0
+                        for k in range(K):
+                            rarest[r, m, k] = rarest_of(counted.basis, counted.pulls, r, counted.frame[r], k)
+                            for p in range(d):
+                                field += 1
+                                for q in range(p + 1):
+                                    grams[r, m, k, p, q] = totals[field, r] + V[k, p, q]
+                                    field += 1
                     m += 1
                     mark = marks[m]
             start = stop

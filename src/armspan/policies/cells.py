@@ -32,9 +32,13 @@ class Cells:
         if self.bases is None:
             return np.arange(len(block.x))
         cells = np.empty(len(block.x), dtype=np.int64)
-        units = self.bases / np.maximum(np.linalg.norm(self.bases, axis=2, keepdims=True), 1e-300)
-        meta_cells(block.x, block.losses, self.bases, units, self.radius, cells)
+        meta_cells(block.x, block.losses, *self.balls(block.x.shape[2]), cells)
         return cells
+
+    def balls(self, d: int) -> tuple[FloatArray, FloatArray, float]:
+        """The bases, the same with length 1, and the radius; nothing of use for finite contexts."""
+        bases = np.zeros((1, d, d)) if self.bases is None else self.bases
+        return bases, bases / np.maximum(np.linalg.norm(bases, axis=2, keepdims=True), 1e-300), float(self.radius)
 
 
 def cells_of(env: Environment) -> Cells:

@@ -21,24 +21,7 @@ class WatchedLearner(LinearLearner):
         self, env: Environment, runs: IntArray, *, ridge: float, alpha: Schedule, cells: Cells, horizon: int
     ) -> None:
         super().__init__(env, runs, ridge=ridge, alpha=alpha)
-        (K, n), R, F = cells.basis.shape, runs.size, horizon.bit_length()
-        self._cells = cells
-        self.watch = Watch(
-            basis=cells.basis,
-            needed=np.asarray(cells.basis.any(axis=0)),
-            p=cells.p,
-            pulls=np.zeros((R, F, n, K), dtype=np.int64),
-            good_pulls=np.zeros((R, n, K), dtype=np.int64),
-            arrivals=np.zeros((R, n), dtype=np.int64),
-            bad=np.zeros(R, dtype=np.int64),
-            frame=np.zeros(R, dtype=np.int64),
-            irregular=np.zeros((R, F), dtype=np.bool_),
-            clouded=np.zeros((R, F), dtype=np.bool_),
-            steps=np.zeros((R, F, 4), dtype=np.int64),
-            regret=np.zeros((R, F, 4)),
-            misses=np.zeros((R, F), dtype=np.int64),
-            last=np.zeros(R, dtype=np.int64),
-        )
+        self._cells, self.watch = cells, fresh_watch(cells, runs.size, horizon)
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
         """Live through the block; see `Learner`."""
@@ -48,5 +31,31 @@ class WatchedLearner(LinearLearner):
         self.rarest = np.empty((R, marks.size, K), dtype=np.int64)
         cells = self._cells.of(block)
         advance_watched(block, self._alpha(steps), marks, self.state, cells, self.watch, curve, grams, self.rarest)
-        self.eigenvalues = np.asarray(np.linalg.eigvalsh(grams)[..., 0], dtype=np.float64)  # of the lower triangles
+        self.eigenvalues = smallest(grams)
         self._rebuild_after(int(steps[-1]))
+
+
+def fresh_watch(cells: Cells, n_runs: int, horizon: int) -> Watch:
+    """Nothing counted yet."""
+    (K, n), R, F = cells.basis.shape, n_runs, horizon.bit_length()
+    return Watch(
+        basis=cells.basis,
+        needed=np.asarray(cells.basis.any(axis=0)),
+        p=cells.p,
+        pulls=np.zeros((R, F, n, K), dtype=np.int64),
+        good_pulls=np.zeros((R, n, K), dtype=np.int64),
+        arrivals=np.zeros((R, n), dtype=np.int64),
+        bad=np.zeros(R, dtype=np.int64),
+        frame=np.zeros(R, dtype=np.int64),
+        irregular=np.zeros((R, F), dtype=np.bool_),
+        clouded=np.zeros((R, F), dtype=np.bool_),
+        steps=np.zeros((R, F, 4), dtype=np.int64),
+        regret=np.zeros((R, F, 4)),
+        misses=np.zeros((R, F), dtype=np.int64),
+        last=np.zeros(R, dtype=np.int64),
+    )
+
+
+def smallest(grams: FloatArray) -> FloatArray:
+    """λ_min of each V (…, d, d), of which the lower triangle counts."""
+    return np.asarray(np.linalg.eigvalsh(grams)[..., 0], dtype=np.float64)

@@ -57,7 +57,7 @@ class Cell:
         """What runs it; here : whether this process does."""
         if size.engine != "auto" or not here:
             return size.engine
-        return best_engine(self.env, [self.policy], n_runs * size.horizon, events=False)
+        return best_engine(self.env, [self.policy], n_runs * size.horizon)
 
     def seconds(self, size: Size, n_runs: int) -> float:
         """How long it takes on one core, by a rough estimate: the steps, and the resampling for the verdict."""
@@ -74,7 +74,7 @@ class Cell:
             if isinstance(self.policy, type) and issubclass(self.policy, Policy):
                 raise NotApplicable(f"a policy must be an object, got the class; write {self.policy.__name__}()")
             if size.engine == "cuda":
-                cuda.refuse_unless_possible(self.env, [self.policy], events=False, here=here)
+                cuda.refuse_unless_possible(self.env, [self.policy], here=here)
             if isinstance(self.policy, Policy):
                 self.policy.schedule(self.env)(np.array([size.horizon]))
                 self.policy.learner(self.env, runs[:1])

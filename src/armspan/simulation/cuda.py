@@ -25,7 +25,7 @@ WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
 
 
-def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | None:
+def why_not(env: Environment, policies: list[Any]) -> str | None:
     """A sentence on why this cannot run on a GPU, or None."""
     if not isinstance(env, TableEnvironment | BoxContexts):
         return f"the environment {env.name} is not compiled for it"
@@ -36,7 +36,7 @@ def why_not(env: Environment, policies: list[Any], *, events: bool) -> str | Non
         numbers = 2 * n * K if isinstance(policy, ContextUCB) else 2 * d * (K + 3) * (d + 1) + 2 * K * d + 6 * K
         if 8 * numbers > MOST_LOCAL:
             return f"what {policy_name(policy)} learns of {K} arms in {env.name} does not fit into a GPU's thread"
-    return "events are counted on the CPU" if events else None
+    return None
 
 
 def missing() -> str | None:
@@ -53,9 +53,9 @@ def step_seconds(env: Environment) -> float:
     return 2.5e-12 * env.n_arms * env.n_features**2
 
 
-def refuse_unless_possible(env: Environment, policies: list[Any], *, events: bool, here: bool) -> None:
+def refuse_unless_possible(env: Environment, policies: list[Any], *, here: bool) -> None:
     """Raise a sentence that says what to install or to use instead; here : whether this machine is to do it."""
-    reason = why_not(env, policies, events=events) or (missing() if here else None)
+    reason = why_not(env, policies) or (missing() if here else None)
     if reason is not None:
         raise NotApplicable(f'engine "cuda" cannot be used here: {reason}; engine "cpu" uses all cores')
 
@@ -86,7 +86,8 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
                 for number, policy in enumerate(policies):
                     if work.stopped:
                         return
-                    part = Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0)
+                    events = work.events.get(number)
+                    part = Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0, events=events)
                     part.run(work.pseudo_regret[number])
                 work.finished[chunk] = not work.stopped
 
@@ -112,6 +113,9 @@ def _runs_that_fit(work: Work, cuda: Any) -> int:
     K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
     sums, contexts = K * d * (d + 3) // 2, 2 * n * K
     numbers = max(sums + max(sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
+    if work.cells is not None:
+        n, frames = work.cells.basis.shape[1], work.horizon.bit_length()
+        numbers += (frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1)
     free = []
     for gpu in range(len(cuda.gpus)):
         with cuda.gpus[gpu]:

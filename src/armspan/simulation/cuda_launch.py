@@ -14,7 +14,10 @@ from armspan.environments import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.table import TableEnvironment
 from armspan.policies import ContextUCB, Policy
+from armspan.policies.cells import Cells
 from armspan.policies.linear import LinearPolicy
+from armspan.policies.watched import fresh_watch, smallest
+from armspan.simulation.events import Events
 
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: so often progress moves, and a stop is heard."""
@@ -43,6 +46,8 @@ class Work(Protocol):
     pseudo_regret: FloatArray
     noise_sums: FloatArray
     finished: BoolArray
+    events: dict[int, Events]
+    cells: Cells | None
 
     @property
     def stopped(self) -> bool:
@@ -72,7 +77,17 @@ class Launch(NamedTuple):
 class Chunk:
     """One policy's runs of a chunk on the present GPU."""
 
-    def __init__(self, work: Work, rows: slice, policy: Policy, gpu: int, *, single: bool, keep_noise: bool) -> None:
+    def __init__(
+        self,
+        work: Work,
+        rows: slice,
+        policy: Policy,
+        gpu: int,
+        *,
+        single: bool,
+        keep_noise: bool,
+        events: Events | None = None,
+    ) -> None:
         from armspan.kernels import cuda as kernels
         from armspan.kernels import cuda_team as team
 
@@ -80,6 +95,8 @@ class Chunk:
         self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
         self.taken = LAUNCH_SECONDS
         self.stage: Any = None
+        self.events = events
+        self.watch: Any = None if events is None else self._watch()
         heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
@@ -93,8 +110,10 @@ class Chunk:
         kind = kernels.COUNTS if counting else kernels.LINEAR
         totals, state = (learnt, R), (1 if counting else learnt, R)
         plan = team.layout(K, d)
-        if counting or K * d * (d + 3) <= MOST_ALONE or plan.bytes_shared(single) > team.MOST_BYTES:
-            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL)
+        large = K * d * (d + 3) > MOST_ALONE and plan.bytes_shared(single) <= team.MOST_BYTES
+        if counting or self.watch is not None or not large:
+            watching = self.watch is not None
+            self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL, watching)
             self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
             self.blocks = -(-R // self.threads)
         else:
@@ -124,6 +143,15 @@ class Chunk:
         rounding = env.n_features * env.feature_bound * env.parameter_bound * 4 * float(np.finfo(self.real).eps)
         return kernels.BOX, [*tables, *box, self.real(env.gap - rounding if self.real is np.float32 else env.gap)]
 
+    def _watch(self) -> Any:
+        """What is counted, on the GPU: nothing yet."""
+        cuda, cells = numba_cuda(), self.work.cells
+        assert cells is not None
+        watch = fresh_watch(cells, self.work.runs[self.rows].size, self.work.horizon)
+        bases, units, radius = cells.balls(self.work.env.n_features)
+        parts: Any = (cuda.to_device(part) if isinstance(part, np.ndarray) else part for part in watch)
+        return type(watch)(*parts), cuda.to_device(bases), cuda.to_device(units), radius
+
     def launches(self) -> Iterator[Launch]:
         """One after the other, as long as the time that the last one has taken says."""
         first, steps, checkpoints = 0, self.first_steps, self.work.checkpoints
@@ -152,6 +180,10 @@ class Chunk:
                 self.work.advanced(launch.steps * self.runs.size)
             for copy in copies:
                 copy.result()
+        if self.events is not None and not self.work.stopped:
+            counted = self.watch[0]
+            here = (part.copy_to_host() if hasattr(part, "copy_to_host") else part for part in counted)
+            self.events.take(self.rows, type(counted)(*here))
 
     def _alphas(self, known: FloatArray, first: int, steps: int) -> FloatArray:
         """α_t of so many steps, of which the first ones are known; fewer at the horizon."""
@@ -160,22 +192,26 @@ class Chunk:
             return known
         return np.concatenate([known, self.alpha(np.arange(first + known.size + 1, first + steps + 1))])
 
-    def _launch(self, launch: Launch, alphas: FloatArray, stream: Any) -> tuple[Any, Any]:
+    def _launch(self, launch: Launch, alphas: FloatArray, stream: Any) -> tuple[Any, Any, Any]:
         """Start a launch; returns where it writes the curves."""
         cuda = numba_cuda()
         checkpoints, R = self.work.checkpoints[launch.columns], self.runs.size
         curve = cuda.device_array((R, max(checkpoints.size, 1)))
         noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
+        watch: Any = False
+        if self.watch is not None:
+            K, d, M = self.work.env.n_arms, self.work.env.n_features, max(checkpoints.size, 1)
+            watch = *self.watch, cuda.device_array((R, M, K, d, d)), cuda.device_array((R, M, K), np.int64)
         alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
         marks = np.append(checkpoints - launch.first - 1, launch.steps).astype(np.int32)  # the last is never reached
         _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
-            self.keep_noise,
+            self.keep_noise, watch,
         )  # fmt: skip
-        return curve, noise
+        return curve, noise, watch
 
-    def _fetch(self, launch: Launch, curve: Any, noise: Any, curves: FloatArray) -> None:
+    def _fetch(self, launch: Launch, curve: Any, noise: Any, watch: Any, curves: FloatArray) -> None:
         """Copy what a launch has written. Changes curves, and the work's sums of noise; in a thread of its own."""
         cuda = numba_cuda()
         with cuda.gpus[self.gpu]:
@@ -184,6 +220,9 @@ class Chunk:
             _copy(curve, curves[self.rows, launch.columns], self.stage, cuda.stream())
             if self.keep_noise:
                 _copy(noise, self.work.noise_sums[self.rows, launch.columns], self.stage, cuda.stream())
+            if self.events is not None and launch.columns.stop > launch.columns.start:
+                self.events.eigenvalues[self.rows, launch.columns] = smallest(watch[-2].copy_to_host())
+                self.events.basis_pulls[self.rows, launch.columns] = watch[-1].copy_to_host()
 
 
 def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:

@@ -17,7 +17,7 @@ from armspan.environments.custom import CustomEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
-from armspan.policies.cells import cells_of
+from armspan.policies.cells import Cells, cells_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import WatchedLearner
 from armspan.simulation import cuda, plan
@@ -62,7 +62,7 @@ def simulate(
     precision : "float64", or on a GPU "float32", which is faster and takes a few other choices; see docs/cuda.md.
     checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
     events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
-        "cpu", and the environment not a user's own.
+        "cpu", which "auto" then takes, or "cuda" in float64, and the environment not a user's own.
     backend : where: None for this process, "processes" for local ones, or a Dask cluster, by its scheduler's address
         ("tcp://host:8786") or a Dask client. Results are the same.
     workers : threads, or local processes; as many as there are cores if left out.
@@ -80,16 +80,21 @@ def simulate(
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
     if engine == "auto":
         steps = len(policies) * horizon * numbers.size
-        engine = "cpu" if backend is not None else best_engine(env, policies, steps, events=events)
+        engine = "cpu" if backend is not None or events else best_engine(env, policies, steps)
     if engine == "cuda":
-        cuda.refuse_unless_possible(env, policies, events=events, here=backend is None)
+        cuda.refuse_unless_possible(env, policies, here=backend is None)
     marks = plan.as_checkpoints(checkpoints, horizon)
     check_backend(backend, workers)
     processes = workers
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
-    watched = _watch(makers, policies, env, engine, horizon) if events else []
+    if events and (engine == "python" or precision != "float64"):
+        raise NotApplicable(f'events need the engine "cpu" or "cuda" in float64, got {engine!r} in {precision}')
+    cells = cells_of(env) if events else None
+    watched = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy) and events]
+    for number in watched:
+        makers[number] = partial(policies[number].watched, env, cells=cells, horizon=horizon)
     for policy, make in zip(policies, makers, strict=True):  # refuse what cannot run before anything runs
         make(numbers[:1])
         if isinstance(policy, Policy):
@@ -106,7 +111,7 @@ def simulate(
         return spread(work, numbers, *size, backend=backend, workers=processes, progress=progress)
     if interpreted:
         workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
-    job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched)
+    job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched, cells)
     try:
         if engine == "cuda":
             job.run_on_gpus(policies, single=precision == "float32")
@@ -138,9 +143,9 @@ def engine_for(engine: str, precision: str) -> str:
     return "cuda"
 
 
-def best_engine(env: Environment, policies: list[Any], steps: int, *, events: bool) -> str:
+def best_engine(env: Environment, policies: list[Any], steps: int) -> str:
     """The fastest engine that is present and can do this."""
-    if steps < cuda.WORTH_IT or cuda.why_not(env, policies, events=events) or cuda.missing():
+    if steps < cuda.WORTH_IT or cuda.why_not(env, policies) or cuda.missing():
         return "cpu"
     return "cuda"
 
@@ -159,17 +164,6 @@ def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner
     return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
 
 
-def _watch(makers: list[MakeLearner], policies: list[Any], env: Environment, engine: str, horizon: int) -> list[int]:
-    """Have the linear policies watched; returns which they are. Changes makers."""
-    if engine != "cpu":
-        raise NotApplicable(f'events need the engine "cpu", got {engine!r}')
-    cells = cells_of(env)
-    linear = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy)]
-    for number in linear:
-        makers[number] = partial(policies[number].watched, env, cells=cells, horizon=horizon)
-    return linear
-
-
 class _Job:
     """The work of one call: chunks of runs, each advanced through all its blocks by one thread."""
 
@@ -183,14 +177,14 @@ class _Job:
         checkpoints: IntArray,
         progress: Progress | None,
         watched: Sequence[int] = (),
+        cells: Cells | None = None,
     ) -> None:
         self.env, self.makers, self.horizon, self.runs, self.seed = env, makers, horizon, runs, seed
-        self.checkpoints = checkpoints
+        self.checkpoints, self.cells = checkpoints, cells
         self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
         self.noise_sums = np.zeros((runs.size, checkpoints.size))
         self.finished = np.zeros(runs.size, dtype=bool)
-        cells = env.n_contexts or 2 * env.n_arms * env.n_features
-        room = runs.size, horizon, cells, env.n_arms, checkpoints.size
+        room = runs.size, horizon, 0 if cells is None else cells.basis.shape[1], env.n_arms, checkpoints.size
         self.events = {p: Events.empty(*room) for p in watched}
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
