@@ -88,6 +88,10 @@ def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any])
     assert (apart < 1e-4).mean() > 0.9  # indices come close to each other, so that rounding changes a choice at times
 
 
+def test_single_precision_does_not_depend_on_how_long_launches_are(simulated: dict[str, Any]) -> None:
+    np.testing.assert_array_equal(simulated["single in one launch"], simulated["single pseudo_regret"])
+
+
 def test_single_precision_says_so_and_ends_where_a_gap_is_lost_to_rounding(simulated: dict[str, Any]) -> None:
     assert str(simulated["engine"]) == "cuda, float32"
     assert np.isfinite(simulated["narrow"]).all()

@@ -96,3 +96,17 @@ def test_many_runs_have_the_intervals_of_a_bootstrap() -> None:
     for ours, theirs in ((result.last_doubling_interval, shares), (result.exponent_interval, exponents)):
         low, high = np.quantile(theirs, [0.025, 0.975])
         np.testing.assert_allclose(ours, (low, high), rtol=0, atol=0.1 * (high - low))
+
+
+def test_a_few_bad_runs_among_many_are_still_seen() -> None:
+    """The means of 600 runs of which 6 grow are far from normal; the normal limit alone would not decide."""
+    rng = np.random.default_rng(0)
+    checkpoints = np.array([1000, 4000, 8000, 16000])
+    curves = np.ones((600, 4))
+    curves[:6] += rng.exponential(size=(6, 1)) * checkpoints
+    assert growth(checkpoints, curves).verdict == "linear"
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.0, "constant"), (np.nan, "undecided"), (1e200, "constant")])
+def test_odd_numbers_in_many_runs(value: float, verdict: str) -> None:
+    assert growth(np.array([1000, 4000, 8000, 16000]), np.full((600, 4), value)).verdict == verdict

@@ -376,3 +376,18 @@ def test_single_precision_reaches_the_gpu_and_has_cells_of_its_own(
         sweep(paper_1a(), LinUCBd(), **SIZE, precision=precision, folder=tmp_path)
     assert seen == [("cpu", "float64"), ("cuda", "float32")]
     assert len(list(tmp_path.glob("*.parquet"))) == 2
+
+
+def test_a_users_policy_that_fails_does_not_lose_its_neighbours(tmp_path: Path) -> None:
+    class Broken(Coin):
+        fingerprint = "1"
+
+        def update(self, arm: int, x: Any, reward: float) -> None:
+            raise ZeroDivisionError
+
+    class Sound(Coin):
+        fingerprint = "1"
+
+    with pytest.raises(ZeroDivisionError):
+        sweep(paper_1a(), {"first": LinUCBd(), "sound": Sound, "broken": Broken}, **SIZE, folder=tmp_path)
+    assert len(list(tmp_path.glob("*.parquet"))) == 2

@@ -39,7 +39,7 @@ def results(packed: Packed, *, cluster: Any) -> Iterator[tuple[int, Any]]:
             deserted = stack.enter_context(_watched(client, sent))
             arriving = as_completed(sent, loop=client.loop, with_results=True)  # type: ignore[no-untyped-call]
             for future, result in arriving:
-                if deserted.is_set():
+                if deserted.is_set() and future.cancelled():
                     raise WorkerDied(f"the Dask cluster has had no worker for {WORKER_SECONDS} seconds")
                 sent.discard(future)
                 future.release()  # the cluster need not keep it
@@ -79,7 +79,8 @@ def _watched(client: Any, sent: set[Any]) -> Iterator[threading.Event]:
                 alone = 0.0 if client.nthreads() else alone + LOOK_SECONDS
             if alone >= WORKER_SECONDS:
                 deserted.set()
-                client.cancel(list(sent))
+                with suppress(Exception):
+                    client.cancel(list(sent))
                 return
 
     thread = threading.Thread(target=watch, daemon=True)

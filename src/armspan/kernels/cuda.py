@@ -59,11 +59,12 @@ def kernel(
     `watched` too, of a linear policy. Of what is returned:
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
-    (steps + 1,) exploration of each step.
+    (steps,) exploration of each step.
     marks : (M,) steps of the launch, from 0, after which curve (R, M) takes down the pseudo-regret and noise_curve the
     noise; the last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`.
     low, high, theta, gap : the box. regret, noise_sums, at : (R,) and, with an entry for each number that is learnt,
-    tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂) : (…, R) go on in the next launch.
+    tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂, then what is not in totals yet) :
+    (…, R) go on in the next launch, so that its length changes nothing.
     watch : where watching, a `Watch`, the bases, units and radius of `meta_cell` for a box, and grams and rarest as of
     `advance_watched`; else False.
     """
@@ -125,16 +126,15 @@ def kernel(
             for k in range(K):
                 for i in range(d):
                     if first == 0:
-                        totals[field, r], state[field, r] = 0.0, real(0)
-                    theta_hat[k, i] = state[field, r]
-                    b[k, i] = real(0)
+                        totals[field, r], state[field, r], state[learnt + field, r] = 0.0, real(0), real(0)
+                    theta_hat[k, i], b[k, i] = state[field, r], state[learnt + field, r]
                     field += 1
                     for j in range(i + 1):
                         if first == 0:
                             totals[field, r] = ridge if i == j else real(0)
                             state[field, r] = real(1) / ridge if i == j else real(0)
-                        V_inv[k, i, j] = state[field, r]
-                        V[k, i, j] = real(0)
+                            state[learnt + field, r] = real(0)
+                        V_inv[k, i, j], V[k, i, j] = state[field, r], state[learnt + field, r]
                         field += 1
         else:
             pulls, reward_sums = cuda.local.array((n, K), np.int64), cuda.local.array((n, K), np.float64)
@@ -246,7 +246,7 @@ def kernel(
                     m += 1
                     mark = marks[m]
             start = stop
-            if policy == LINEAR:
+            if policy == LINEAR and (first + start) % block == 0:
                 field = 0
                 for k in range(K):
                     for p in range(d):
@@ -278,10 +278,10 @@ def kernel(
             field = 0
             for k in range(K):
                 for i in range(d):
-                    state[field, r] = theta_hat[k, i]
+                    state[field, r], state[learnt + field, r] = theta_hat[k, i], b[k, i]
                     field += 1
                     for j in range(i + 1):
-                        state[field, r] = V_inv[k, i, j]
+                        state[field, r], state[learnt + field, r] = V_inv[k, i, j], V[k, i, j]
                         field += 1
         else:
             for i in range(n):

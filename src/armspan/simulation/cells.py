@@ -56,7 +56,7 @@ class Cell:
     def engine(self, size: Size, n_runs: int, *, here: bool) -> str:
         """What runs it; here : whether this process does."""
         if size.engine != "auto" or not here:
-            return size.engine
+            return "cpu" if size.engine == "auto" else size.engine
         return best_engine(self.env, [self.policy], n_runs * size.horizon)
 
     def seconds(self, size: Size, n_runs: int) -> float:
@@ -142,7 +142,8 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
 
 def _alike(job: Job) -> tuple[object, ...]:
     """What jobs must have in common to be simulated at once."""
-    return id(job.cell.env), isinstance(job.cell.policy, Policy), job.engine, job.first, job.whole
+    theirs = not isinstance(job.cell.policy, Policy)  # what a user has written runs alone, for it may fail
+    return id(job.cell.env), job.number if theirs else None, job.engine, job.first, job.whole
 
 
 def statistics_of(checkpoints: IntArray, values: FloatArray) -> Statistics:

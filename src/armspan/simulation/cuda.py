@@ -112,7 +112,7 @@ def _runs_that_fit(work: Work, cuda: Any) -> int:
 
     K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
     sums, contexts = K * d * (d + 3) // 2, 2 * n * K
-    numbers = max(sums + max(sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
+    numbers = max(sums + max(2 * sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
     if work.cells is not None:
         n, frames = work.cells.basis.shape[1], work.horizon.bit_length()
         numbers += (frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1)

@@ -108,7 +108,7 @@ class Chunk:
         ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
         learnt = n * K if counting else K * d * (d + 3) // 2
         kind = kernels.COUNTS if counting else kernels.LINEAR
-        totals, state = (learnt, R), (1 if counting else learnt, R)
+        totals, state = (learnt, R), (1 if counting else 2 * learnt, R)
         plan = team.layout(K, d)
         large = K * d * (d + 3) > MOST_ALONE and plan.bytes_shared(single) <= team.MOST_BYTES
         if counting or self.watch is not None or not large:
@@ -202,12 +202,11 @@ class Chunk:
         if self.watch is not None:
             K, d, M = self.work.env.n_arms, self.work.env.n_features, max(checkpoints.size, 1)
             watch = *self.watch, cuda.device_array((R, M, K, d, d)), cuda.device_array((R, M, K), np.int64)
-        alpha = np.append(alphas, alphas[-1:]).astype(self.real)  # one more, for a pair of steps is read at a time
         marks = np.append(checkpoints - launch.first - 1, launch.steps).astype(np.int32)  # the last is never reached
         _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
-            cuda.to_device(alpha, stream), cuda.to_device(marks, stream), *self.world, *self.carried, curve, noise,
-            self.keep_noise, watch,
+            cuda.to_device(alphas.astype(self.real), stream), cuda.to_device(marks, stream), *self.world,
+            *self.carried, curve, noise, self.keep_noise, watch,
         )  # fmt: skip
         return curve, noise, watch
 

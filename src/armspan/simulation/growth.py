@@ -7,9 +7,9 @@ The rule looks at the end of the mean pseudo-regret R(t), with T the last checkp
   has B/A = 4^γ and regret like log t has B/A = 1, so γ = log₄(B/A) decides: *logarithmic* within ¼ of 0,
   *square-root* within ¼ of ½, *linear* from ¾ on.
 - *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs (with more than
-  500 runs, from the normal limit of their means), is not within one verdict's range; where γ < -¼ (flattening faster
-  than a logarithm, but not flat yet); with fewer than 5 runs; and where T < 16, or no checkpoint is within a factor 1.5
-  of T/16, T/4 and T/2.
+  500 runs, from the normal limit of their means, unless a few decide), is not within one verdict's range; where γ < -¼
+  (flattening faster than a logarithm, but not flat yet); with fewer than 5 runs; and where T < 16, or no checkpoint is
+  within a factor 1.5 of T/16, T/4 and T/2.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from armspan._typing import FloatArray, IntArray
 RULE = (
     "The growth verdict looks at the end of the mean curve R(t). Constant: at most 1 % of R(T) came after T/2. "
     "Otherwise γ = log₄ of (R(T) − R(T/4)) / (R(T/4) − R(T/16)) decides: within ¼ of 0 logarithmic, within ¼ of ½ "
-    "square-root, from ¾ on linear. Undecided where the 95 % bootstrap interval over the runs is not within one range."
+    "square-root, from ¾ on linear. Undecided where the 95 % interval over the runs is not within one range."
 )
 """The rule in a few sentences, for pages."""
 FLAT = 0.01
@@ -31,6 +31,8 @@ FEWEST_RUNS = 5
 RESAMPLES = 2_000
 MOST_KEPT = 500
 """Runs up to which resamples are drawn one by one, and kept for the next result with as many: 8 MB."""
+FEW_DECISIVE, MOST_RESAMPLED = 50, 20_000
+"""Beyond that, they are where as few runs as these decide, and with no more runs than these: seconds."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
     A, B, last, total = gains.mean(axis=1)
     share, gamma = float(_share(last, total)), float(_exponent(A, B))
     runs = curves.shape[0]
-    blind = _blind(checkpoints, runs)
+    blind = _blind(checkpoints, runs) if np.isfinite(gains).all() else "Not all of the regret is a finite number."
     if blind:
         unknown = (float("nan"), float("nan"))
         return Growth("undecided", share, unknown, gamma, unknown, blind)
@@ -72,9 +74,22 @@ def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
 
 
 def _resampled(gains: FloatArray) -> FloatArray:
-    """Means (4, RESAMPLES) of resampled runs, drawn from the normal distribution which those of many runs have."""
+    """Means (4, RESAMPLES) of resampled runs, drawn from the normal distribution which those of many runs have.
+
+    Where a few runs have most of a gain, that is not so, and they are resampled one by one.
+    """
+    largest, runs = np.abs(gains).max(), gains.shape[1]
+    if largest == 0:
+        return np.zeros((4, RESAMPLES))
+    gains = gains / largest  # of which only ratios count
+    squares = np.maximum((gains**2).sum(axis=1), 1e-300)
+    decisive = (gains.sum(axis=1) ** 2 / squares)[squares > 1e-300].min()  # as if so many runs had equal parts
+    if decisive < FEW_DECISIVE and runs <= MOST_RESAMPLED:
+        rng = np.random.default_rng(0)
+        batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))
+        return np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
     mean = gains.mean(axis=1, keepdims=True)
-    spread = np.einsum("gr,hr->gh", gains - mean, gains - mean) / gains.shape[1] ** 2
+    spread = np.einsum("gr,hr->gh", gains - mean, gains - mean) / runs**2
     values, vectors = np.linalg.eigh(spread)
     drawn = np.random.default_rng(0).standard_normal((4, RESAMPLES))
     return np.asarray(mean + np.einsum("gi,is->gs", vectors * np.sqrt(np.maximum(values, 0)), drawn))

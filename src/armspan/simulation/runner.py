@@ -78,6 +78,8 @@ def simulate(
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
     engine = engine_for(engine, precision)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
+    if events and (engine == "python" or precision != "float64"):
+        raise NotApplicable(f'events need the engine "cpu" or "cuda" in float64, got {engine!r} in {precision}')
     if engine == "auto":
         steps = len(policies) * horizon * numbers.size
         engine = "cpu" if backend is not None or events else best_engine(env, policies, steps)
@@ -89,8 +91,6 @@ def simulate(
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
-    if events and (engine == "python" or precision != "float64"):
-        raise NotApplicable(f'events need the engine "cpu" or "cuda" in float64, got {engine!r} in {precision}')
     cells = cells_of(env) if events else None
     watched = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy) and events]
     for number in watched:

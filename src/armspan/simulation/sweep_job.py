@@ -68,7 +68,8 @@ class SweepJob:
                     parts.append([Job(number, cell, some, engine, piece.start, whole=False)])
                 continue
             together.append(Job(number, cell, all_runs, engine))
-            if sum(seconds[job.number] for job in together) >= (TOGETHER_SECONDS if here else wanted):
+            alone = here and engine == "cuda"  # which takes its time for a small cell too
+            if alone or sum(seconds[job.number] for job in together) >= (TOGETHER_SECONDS if here else wanted):
                 parts.append(together)
                 together = []
         return [*parts, together] if together else parts
