@@ -33,6 +33,13 @@ TITLES = {
 }
 
 
+HEAD = """# The CUDA engine, measured
+
+Every chapter is made by `python -m benchmarks.cuda`, all together or one by one. Seconds are of a whole call of
+`simulate`, copies to the host and all, the best of up to five, after one which compiles. LinUCB-d unless another policy
+is named."""
+
+
 class Page:
     """What is printed, and kept."""
 
@@ -58,28 +65,26 @@ def main(names: Sequence[str] = (), path: str | Path = Path(__file__).parent / "
     """The parts named, or all, to the file: one file, in which every part has a chapter."""
     parts = {part.__name__: part for part in (figure_1a, other_problems, larger, long_sums, agreement, events)}
     before = Path(path).read_text().split("\n## ") if Path(path).exists() else []
-    chapters = {chapter.partition("\n")[0]: chapter for chapter in before[1:]}
-    head = Page()
-    card(head)
+    chapters = {chapter.partition("\n")[0]: chapter.strip() for chapter in before[1:]}
+    unknown = set(names) - set(parts)
+    if unknown:
+        raise SystemExit(f"parts must be among {', '.join(parts)}, got {sorted(unknown)[0]}")
     for name in names or parts:
         page = Page()
-        page.say(f"\n## {TITLES[name]}\n")
+        page.say(f"\n## {TITLES[name]}\n\n*{card()}*\n")
         parts[name](page)
         chapters[TITLES[name]] = "\n".join(page.lines).strip().removeprefix("## ")
         known = [chapters[title] for title in TITLES.values() if title in chapters]
-        Path(path).write_text("\n\n## ".join(["\n".join(head.lines).strip(), *known]) + "\n")
+        Path(path).write_text("\n\n## ".join([HEAD, *known]) + "\n")
 
 
-def card(page: Page) -> None:
+def card() -> str:
     """Where and when."""
     gpu = _gpu()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
     versions = f"Python {platform.python_version()}, NumPy {np.__version__}, numba {numba.__version__}"
     versions += f", numba-cuda {version('numba-cuda')}, driver's CUDA {'.'.join(map(str, _driver_version()))}"
-    page.say("# The CUDA engine, measured\n")
-    page.say(f"{datetime.date.today()}, {name}, {versions}. `python -m benchmarks.cuda` made this page.\n")
-    page.say("Seconds are of a whole call of `simulate`, copies to the host and all, the best of up to five, after one")
-    page.say("which compiles. LinUCB-d unless another policy is named.\n")
+    return f"{datetime.date.today()}, {name}, {versions}"
 
 
 def _driver_version() -> tuple[int, int]:
