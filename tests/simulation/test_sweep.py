@@ -20,6 +20,7 @@ from armspan.environments import BoxContexts, FiniteContexts, diversity_dial, pa
 from armspan.errors import ArmspanError, DamagedCell, Interrupted, MissingExtra, NotApplicable
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
 from armspan.simulation import grid, simulate, sweep
+from armspan.simulation.cells import Cell, Size
 
 SIZE: dict[str, Any] = {"horizon": 400, "runs": 12, "seed": 3}
 ENVS = {"a": paper_1a(), "b": paper_1b()}
@@ -391,3 +392,9 @@ def test_a_users_policy_that_fails_does_not_lose_its_neighbours(tmp_path: Path) 
     with pytest.raises(ZeroDivisionError):
         sweep(paper_1a(), {"first": LinUCBd(), "sound": Sound, "broken": Broken}, **SIZE, folder=tmp_path)
     assert len(list(tmp_path.glob("*.parquet"))) == 2
+
+
+def test_a_small_cell_on_a_gpu_is_known_to_take_its_time() -> None:
+    """An H200 takes 0.2 to 0.4 s for 100 runs of 500,000 steps (benchmarks/cuda.md)."""
+    size = Size(500_000, 0, "cuda", "float64", np.array([500_000]))
+    assert 0.1 < Cell("a", "ours", paper_1a(), LinUCBd()).seconds(size, 100) < 1

@@ -16,6 +16,7 @@ from armspan.environments.custom import CustomEnvironment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
 from armspan.simulation import cuda, plan
+from armspan.simulation.cuda_launch import FULL
 from armspan.simulation.fingerprint import fingerprint, unseen
 from armspan.simulation.growth import MOST_KEPT, RESAMPLES, growth
 from armspan.simulation.interpreted import actor_factory
@@ -64,7 +65,8 @@ class Cell:
         theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
         interpreted = theirs or size.engine == "python"
         step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
-        step = cuda.step_seconds(self.env) if size.engine == "cuda" else step
+        if size.engine == "cuda":
+            step = cuda.step_seconds(self.env) * max(FULL / n_runs, 1)  # fewer runs take no less
         resampling = RESAMPLES * 5e-9 if n_runs <= MOST_KEPT else 2e-7
         return SETTING_UP + n_runs * (size.horizon * step + resampling)
 
