@@ -149,10 +149,12 @@ def _text(outcome: Outcome) -> str:
 def _tails_text(tails: Tails) -> str:
     first = tails.entries[0]
     size = f"{first.runs:,} runs of {tails.horizon:,} steps at each diversity, engine {first.engine}"
-    head = "".join(f"{word:>9}" for word in ("mean", "median", "99 %", "99.9 %", "99.99 %", "largest"))
+    told = tails.told((0.5, 0.99, 0.999, 0.9999))
+    words = ("mean", *(f"{100 * q:g} %" for q in told), "largest")
+    head = "".join(f"{word:>9}" for word in words)
     lines = [f"Tails: final pseudo-regret of LinUCB-d, {size}", f"  {'λ₀':<9}{head}  still exploring"]
     for tail in tails.entries:
-        quantiles = "".join(f"{tail.quantile(q):>9,.0f}" for q in (0.5, 0.99, 0.999, 0.9999))
+        quantiles = "".join(f"{tail.quantile(q):>9,.0f}" for q in told)
         share = f"{tail.still_exploring / tail.runs:.2g} of the runs"
         lines.append(f"  {tail.lambda_0:<9.3g}{tail.mean:>9,.1f}{quantiles}{tail.largest:>9,.0f}  {share}")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ Runs are counted in bins as they are done, some at a time, and then let go: a bi
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,14 +49,14 @@ class Tail:
 
     def quantile(self, probability: float) -> float:
         """The regret that a run stays below with this probability, to the width of a bin."""
-        return float(self.values[_first_below(self.exceeded, self._beyond(probability))])
+        return min(float(self.values[_first_below(self.exceeded, self.beyond(probability))]), self.largest)
 
     def over(self, probability: float) -> float:
         """The step after which a run explores no more with this probability; inf if that is near the horizon."""
-        left = self._beyond(probability)
+        left = self.beyond(probability)
         return float(self.steps[_first_below(self.exploring, left)]) if self.still_exploring <= left else math.inf
 
-    def _beyond(self, probability: float) -> int:
+    def beyond(self, probability: float) -> int:
         """How many runs may lie beyond a quantile."""
         return self.runs - math.ceil(probability * self.runs - 1e-6)
 
@@ -75,6 +76,10 @@ class Tails:
 
     entries: tuple[Tail, ...]
     horizon: int
+
+    def told(self, probabilities: Sequence[float]) -> list[float]:
+        """Those beyond which there is at least one run: the others' quantiles would be the largest of all."""
+        return [p for p in probabilities if self.entries[0].beyond(p) > 0]
 
 
 def run_tails(*, runs: int, horizon: int, seed: int, engine: str, progress: Progress) -> Tails:

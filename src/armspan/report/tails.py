@@ -66,10 +66,10 @@ def _against_diversity(axes: Axes, tails: Tails) -> None:
 
 def tails_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
     """Head and rows, one a level: mean, sd, quantiles and the largest of the final regret."""
-    head = ["λ₀", "mean", "sd", *map(_percent, IN_TABLES), "largest"]
-    rows = []
+    told, rows = tails.told(IN_TABLES), []
+    head = ["λ₀", "mean", "sd", *map(_percent, told), "largest"]
     for tail in tails.entries:
-        quantiles = [f"{tail.quantile(q):,.0f}" for q in IN_TABLES]
+        quantiles = [f"{tail.quantile(q):,.0f}" for q in told]
         rows.append(
             [f"{tail.lambda_0:.3g}", f"{tail.mean:,.1f}", f"{tail.sd:,.1f}", *quantiles, f"{tail.largest:,.0f}"]
         )
@@ -78,12 +78,12 @@ def tails_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
 
 def over_table(tails: Tails) -> tuple[list[str], list[list[str]]]:
     """Head and rows: after which step how many runs explore no more."""
-    rows = []
+    told, rows = tails.told(IN_TABLES), []
     for tail in tails.entries:
-        steps = [tail.over(q) for q in IN_TABLES]
+        steps = [tail.over(q) for q in told]
         words = [f"{step:,.0f}" if math.isfinite(step) else f"> {tails.horizon:,}" for step in steps]
         rows.append([f"{tail.lambda_0:.3g}", *words, f"{tail.still_exploring / tail.runs:.2g}"])
-    return ["λ₀", *map(_percent, IN_TABLES), "still exploring"], rows
+    return ["λ₀", *map(_percent, told), "still exploring"], rows
 
 
 def _percent(share: float) -> str:
