@@ -379,7 +379,11 @@ def test_single_precision_reaches_the_gpu_and_has_cells_of_its_own(
     assert len(list(tmp_path.glob("*.parquet"))) == 2
 
 
-def test_a_users_policy_that_fails_does_not_lose_its_neighbours(tmp_path: Path) -> None:
+def test_a_users_policy_that_fails_does_not_lose_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 100)
+
     class Broken(Coin):
         fingerprint = "1"
 

@@ -144,8 +144,8 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
 
 def _alike(job: Job) -> tuple[object, ...]:
     """What jobs must have in common to be simulated at once."""
-    theirs = not isinstance(job.cell.policy, Policy)  # what a user has written runs alone, for it may fail
-    return id(job.cell.env), job.number if theirs else None, job.engine, job.first, job.whole
+    ours = isinstance(job.cell.policy, Policy)  # beside what a user has written, others would run on one thread
+    return id(job.cell.env), ours, job.engine, job.first, job.whole
 
 
 def statistics_of(checkpoints: IntArray, values: FloatArray) -> Statistics:

@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray, Progress
 from armspan.backends import map_reduce
+from armspan.policies import Policy
 from armspan.simulation import cuda
 from armspan.simulation.cell_files import CellFolder
 from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
@@ -67,8 +68,12 @@ class SweepJob:
                     some = compact(self.runs[piece.start : piece.stop])
                     parts.append([Job(number, cell, some, engine, piece.start, whole=False)])
                 continue
+            # a GPU takes its time for a small cell too, and what a user has written may fail
+            alone = here and (engine == "cuda" or not isinstance(cell.policy, Policy))
+            if alone and together:
+                parts.append(together)
+                together = []
             together.append(Job(number, cell, all_runs, engine))
-            alone = here and engine == "cuda"  # which takes its time for a small cell too
             if alone or sum(seconds[job.number] for job in together) >= (TOGETHER_SECONDS if here else wanted):
                 parts.append(together)
                 together = []
