@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.tolerance import assert_close
+
 SIMULATE = """
 import json, sys
 import armspan
@@ -48,12 +50,13 @@ def test_a_second_process_does_not_compile_again(compiled: Any) -> None:
 def test_uncompiled_kernels_give_the_same(compiled: Any) -> None:
     plain = run(NUMBA_DISABLE_JIT="1")
     for ours, theirs in zip(plain["ends"], compiled["ends"], strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+        assert_close(ours, theirs, operations=203)
 
 
 def test_no_index_is_out_of_bounds(compiled: Any, tmp_path: Path) -> None:
     checked = run(NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=str(tmp_path))
-    assert checked["ends"] == compiled["ends"]
+    for ours, theirs in zip(checked["ends"], compiled["ends"], strict=True):  # compiled anew, with other vectors
+        assert_close(ours, theirs, operations=203)
 
 
 def test_a_read_only_home_is_no_obstacle(tmp_path: Path) -> None:
