@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from armspan.environments import BoxContexts, Environment, paper_1a, paper_1c
+from armspan.kernels.block import Tally
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from armspan.simulation.runner import available_cores
@@ -87,10 +88,11 @@ def flat_in_t() -> None:
         learner = policy.learner(env, runs)
         assert isinstance(learner, LinearLearner)
         stream, marks, curve = env.stream(0, runs), np.array([2048]), np.empty((8, 1))
+        tally = Tally(np.zeros(2048, dtype=np.int64), np.zeros((8, 1, env.n_arms), dtype=np.uint32))
         taken = np.inf
         for first in range(0, start + 20 * 2048, 2048):
             block = stream.draw(first, 2048)
-            spent = seconds(lambda block=block: learner.advance(block, marks, curve))  # type: ignore[misc]
+            spent = seconds(lambda block=block: learner.advance(block, marks, curve, tally))  # type: ignore[misc]
             if first >= start:
                 taken = min(taken, spent)
         return taken / (8 * 2048) * 1e9

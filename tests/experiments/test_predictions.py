@@ -55,7 +55,7 @@ def test_said_before_seen_after() -> None:
     """
     entries = run_predictions(runs=30, horizon=200_000, seed=1, progress=lambda done, total: None)
     table = confusion(entries)
-    assert sum(table["constant"][verdict] for verdict in ("logarithmic", "square-root", "linear")) == 0
+    assert sum(table["constant"][verdict] for verdict in ("logarithmic", "power", "linear")) == 0
     assert table["not constant"]["constant"] == 0
     assert table["constant"]["constant"] >= 20
     assert min(within_factor(entries)) >= 0.8

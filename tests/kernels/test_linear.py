@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from armspan.environments import BoxContexts, FiniteContexts
 from armspan.kernels import counts, draws, linear
+from armspan.kernels.block import Tally
 from armspan.policies import ContextUCB, LinUCB
 from armspan.policies.learners import UNROLLED, LinearLearner
 from armspan.simulation import simulate
@@ -29,7 +30,8 @@ def run_learner(d: int, steps: int, ridge: float = 0.5, seed: int = 0, scale: fl
     stream = env.stream(seed, ONE_RUN)
     for first in range(0, steps, 500):
         size = min(500, steps - first)
-        learner.advance(stream.draw(first, size), np.array([size]), np.empty((1, 1)))
+        tally = Tally(np.zeros(size, dtype=np.int64), np.zeros((1, 1, 3), dtype=np.uint32))
+        learner.advance(stream.draw(first, size), np.array([size]), np.empty((1, 1)), tally)
     return learner
 
 

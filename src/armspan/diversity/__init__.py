@@ -5,7 +5,7 @@ from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
 from armspan.diversity.logged import LoggedDiversity, audit_log
 from armspan.diversity.measure import meta_of, problem_numbers
-from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
+from armspan.diversity.moments import leads, losses, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
@@ -23,6 +23,7 @@ __all__ = [
     "lambda_0",
     "leads",
     "least_diverse_half_space",
+    "losses",
     "meta_of",
     "problem_numbers",
     "regret_bound",

@@ -5,11 +5,21 @@ import numpy as np
 from armspan._typing import FloatArray
 
 
+ROUNDING = 1e-12
+"""Mean rewards that differ by at most this times the largest are the same."""
+
+
 def leads(means: FloatArray) -> FloatArray:
     """How far the best arm leads the second in each row of means (n, K); 0 where they differ by rounding alone."""
     best_two = np.partition(means, -2, axis=1)[:, -2:]
     lead = best_two[:, 1] - best_two[:, 0]
-    return np.where(lead > 1e-12 * np.abs(means).max(), lead, 0.0)
+    return np.where(lead > ROUNDING * np.abs(means).max(), lead, 0.0)
+
+
+def losses(means: FloatArray) -> FloatArray:
+    """What each arm loses against the best, for mean rewards (…, K); 0 where they differ by rounding alone."""
+    loss = means.max(axis=-1, keepdims=True) - means
+    return np.where(loss > ROUNDING * np.abs(means).max(axis=-1, keepdims=True), loss, 0.0)
 
 
 def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:

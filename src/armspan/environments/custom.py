@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _validate, diversity
 from armspan._typing import FloatArray, IntArray
 from armspan.environments.assumptions import Assumption, Assumptions
 from armspan.environments.base import Environment
@@ -88,7 +88,7 @@ class CustomStream:
             for i in range(size):
                 x[r, i] = env.context(first + i + 1, self._generator(int(run), first + i))
                 means[r, i] = env.mean_rewards(x[r, i])
-        losses = means.max(axis=2, keepdims=True) - means
+        losses = diversity.losses(means)
         noise = np.empty((R, B))
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
         return per_step_block(self._seed, first, self._runs, x, means, losses, noise)

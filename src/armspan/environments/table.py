@@ -64,7 +64,7 @@ class TableEnvironment(Environment):
     def tables(self) -> tuple[NDArray[np.uint64], IntArray, FloatArray, FloatArray, FloatArray]:
         """What kernels take: alias tables (S, n) twice, features (n, K, d), mean rewards and losses (n, K)."""
         means = self.reward_table.T.copy()
-        losses = means.max(axis=1, keepdims=True) - means
+        losses = diversity.losses(means)
         return *self._alias, np.swapaxes(self.features, 0, 1).copy(), means, losses
 
     def mean_rewards(self, x: FloatArray) -> FloatArray:

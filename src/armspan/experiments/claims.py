@@ -43,7 +43,7 @@ def keeps_growing(key: str, policy: str, statement: str) -> Claim:
 
     def check(results: Mapping[str, Result]) -> Finding:
         growth = results[key].growth(policy)
-        grows = growth.verdict in ("logarithmic", "square-root", "linear")
+        grows = growth.verdict in ("logarithmic", "power", "linear")
         confirmed = True if grows else False if growth.verdict == "constant" else None
         return Finding(statement, confirmed, _outcome(results[key], policy))
 

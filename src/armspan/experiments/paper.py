@@ -21,7 +21,7 @@ from armspan.experiments.predictions import Prediction, run_predictions
 from armspan.experiments.survey import CONTEXTS, Survey, survey_1c
 from armspan.experiments.tails import Tails, run_tails
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
-from armspan.simulation import Result, simulate
+from armspan.simulation import Result, octaves, simulate
 from armspan.simulation.runner import check_sizes
 
 FIGURES = ("1a", "1b", "1c", "dial", "idea", "predictions", "tails")
@@ -160,7 +160,8 @@ def _run_dial(settings: Settings, progress: Progress) -> DialResult:
 
 def _dial_checkpoints(horizon: int) -> list[int]:
     """The steps at which the dial's figure is drawn, and those of the growth verdict."""
-    return sorted({max(1, -(-horizon // part)) for part in (1000, 100, 16, 10, 4, 2, 1)})
+    drawn = {max(1, -(-horizon // part)) for part in (1000, 100, 10, 1)}
+    return sorted(drawn | set(octaves.edges(horizon)[:-1].tolist()))
 
 
 def _simulate(

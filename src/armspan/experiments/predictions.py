@@ -82,7 +82,7 @@ def draw(kind: str, rng: np.random.Generator) -> FiniteContexts:
 
 def confusion(predictions: tuple[Prediction, ...]) -> dict[str, dict[str, int]]:
     """How many problems of each prediction got each verdict."""
-    verdicts = ("constant", "logarithmic", "square-root", "linear", "undecided")
+    verdicts = ("constant", "logarithmic", "power", "linear", "undecided")
     return {
         words: {
             verdict: sum(entry.predicted_constant is constant and entry.verdict == verdict for entry in predictions)

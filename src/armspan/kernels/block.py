@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armspan._typing import FloatArray, IntArray
 
@@ -35,6 +36,16 @@ def per_step_block(
     contexts = np.arange(R * B).reshape(R, B)
     rows = (R * B, K)
     return Block(seed, first, runs, contexts, x.reshape(*rows, d), means.reshape(rows), losses.reshape(rows), noise)
+
+
+class Tally(NamedTuple):
+    """Pulls that cost something, by run, by time and by arm; see `armspan.simulation.octaves` for the bins of time.
+
+    bins : (B,) the bin of each step of the present block. pulls : (R, bins, K) suboptimal pulls of each arm so far.
+    """
+
+    bins: IntArray
+    pulls: NDArray[np.uint32]
 
 
 class LinearState(NamedTuple):

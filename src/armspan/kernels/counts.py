@@ -27,13 +27,13 @@ def choose(pulls, reward_sums, c, alpha, index, seed, run, step, K):
 
 
 @kernel
-def advance_counts(block, alpha, marks, state, curve):
-    """Advance every run by a block of steps. Changes state and curve (R, M); alpha, marks as in `linear.advance`."""
+def advance_counts(block, alpha, marks, state, curve, tally):
+    """Advance every run by a block of steps. Changes state, curve (R, M), tally; alpha, marks as in `linear.advance`."""
     means, losses = block.means, block.losses
     index = np.empty(means.shape[1])
     for r in range(block.runs.size):
         contexts, noise, pulls, reward_sums = block.contexts[r], block.noise[r], state.pulls[r], state.reward_sums[r]
-        regret, i = state.regret[r], 0
+        regret, i, costly = state.regret[r], 0, tally.pulls[r]
         for m in range(marks.size):
             while i < marks[m]:
                 c, run, step = contexts[i], block.runs[r], block.first + i
@@ -41,6 +41,7 @@ def advance_counts(block, alpha, marks, state, curve):
                 pulls[c, a] += 1
                 reward_sums[c, a] += means[c, a] + noise[i]
                 regret += losses[c, a]
+                costly[tally.bins[i], a] += losses[c, a] > 0
                 i += 1
             curve[r, m] = regret
         state.regret[r] = regret

@@ -65,6 +65,7 @@ def kernel(
     low, high, theta, gap : the box. regret, noise_sums, at : (R,) and, with an entry for each number that is learnt,
     tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂, then what is not in totals yet) :
     (…, R) go on in the next launch, so that its length changes nothing.
+    ends : (B + 1,) edges of the bins of time, from the horizon down. suboptimal : (B, K, R) pulls that cost something.
     watch : where watching, a `Watch`, the bases, units and radius of `meta_cell` for a box, and grams and rarest as of
     `advance_watched`; else False.
     """
@@ -86,7 +87,7 @@ def kernel(
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise, watch,
+        keep_noise, ends, suboptimal, watch,
     ):  # fmt: skip
         if watching:
             counted, bases, unit_bases, radius, grams, rarest = watch
@@ -143,7 +144,7 @@ def kernel(
                     pulls[i, k] = tally[i * K + k, r] if first > 0 else 0
                     reward_sums[i, k] = totals[i * K + k, r] if first > 0 else 0.0
         run, row, total, noise_sum = runs[r], at[r], regret[r], noise_sums[r]
-        m, mark, start = 0, marks[0], 0
+        m, mark, start, bin_ = 0, marks[0], 0, np.int32(ends.size - 2)
         w, e, next_w, next_e = LOW, scale, LOW, scale
         while start < steps:
             stop = min(steps, start + block - (first + start) % block)
@@ -228,6 +229,10 @@ def kernel(
                     a = np.uint32(choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K))
                     pulls[c, a] += 1
                     reward_sums[c, a] += means[c, a] + e
+                if losses[c, a] > 0:
+                    while step >= ends[bin_]:
+                        bin_ -= np.int32(1)
+                    suboptimal[bin_, a, r] += np.uint32(1)
                 total += losses[c, a]
                 noise_sum += e
                 if i == mark:

@@ -82,7 +82,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
     def advance(
         seed, first, steps, runs, scale, ridge, alpha, marks, threshold, alias, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise, watch,
+        keep_noise, ends, suboptimal, watch,
     ):  # fmt: skip
         V_inv = cuda.shared.array(shape, real)  # each on a line of its own: the simulator tells them apart by it
         theta_hat = cuda.shared.array((K, width_x), real)
@@ -122,7 +122,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
                 V_inv[k // TEAM * d + i, i % rows, k % TEAM * together + i // rows] = real(1) / ridge
         cuda.syncthreads()
         run, row, total, noise_sum = runs[r], at[r], regret[r], noise_sums[r]
-        m, mark, start = 0, marks[0], 0
+        m, mark, start, bin_ = 0, marks[0], 0, np.int32(ends.size - 2)
         w, e, next_w, next_e = LOW, scale, LOW, scale
         while start < steps:
             stop = min(steps, start + REBUILD - (first + start) % REBUILD)
@@ -207,7 +207,12 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
                     if entry < fields:
                         value = y if row_of[turn] == d else x[0, a, row_of[turn]]
                         cuda.atomic.add(totals, (r, np.uint32(a * fields + entry)), value * x[0, a, column_of[turn]])
-                total += best - means[0, a] if source == BOX else losses[a]
+                loss = best - means[0, a] if source == BOX else losses[a]
+                if loss > 0 and lane == 0:
+                    while step >= ends[bin_]:
+                        bin_ -= np.int32(1)
+                    suboptimal[bin_, a, r] += np.uint32(1)
+                total += loss
                 noise_sum += e
                 cuda.syncthreads()
                 if i == mark:

@@ -121,8 +121,8 @@ def learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean, variance):
 
 
 @inlined
-def advance(block, alpha, marks, state, curve, d, two):
-    """Advance every run by a block of steps. Changes state and curve (R, M).
+def advance(block, alpha, marks, state, curve, tally, d, two):
+    """Advance every run by a block of steps. Changes state, curve (R, M) and tally.
 
     alpha : (B,) exploration of each step. marks : (M,) numbers of steps after which curve takes down the pseudo-regret.
     d, two : the number of features, and whether it is 2; where they are constants, loops are unrolled.
@@ -133,7 +133,7 @@ def advance(block, alpha, marks, state, curve, d, two):
     for r in range(block.runs.size):
         contexts, noise = block.contexts[r], block.noise[r]
         V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        regret, start = state.regret[r], 0
+        regret, start, costly = state.regret[r], 0, tally.pulls[r]
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 c, run, step = contexts[i], block.runs[r], block.first + i
@@ -144,30 +144,31 @@ def advance(block, alpha, marks, state, curve, d, two):
                 else:
                     learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
                 regret += losses[c, a]
+                costly[tally.bins[i], a] += losses[c, a] > 0
             curve[r, m], start = regret, marks[m]
         state.regret[r] = regret
 
 
 @kernel
-def advance_linear(block, alpha, marks, state, curve):
+def advance_linear(block, alpha, marks, state, curve, tally):
     """`advance` for any number of features."""
-    advance(block, alpha, marks, state, curve, block.x.shape[2], False)
+    advance(block, alpha, marks, state, curve, tally, block.x.shape[2], False)
 
 
 @kernel
-def advance_linear_2(block, alpha, marks, state, curve):
+def advance_linear_2(block, alpha, marks, state, curve, tally):
     """`advance` with its loops unrolled for d = 2; so the next ones for 3 and 4."""
-    advance(block, alpha, marks, state, curve, 2, True)
+    advance(block, alpha, marks, state, curve, tally, 2, True)
 
 
 @kernel
-def advance_linear_3(block, alpha, marks, state, curve):
-    advance(block, alpha, marks, state, curve, 3, False)
+def advance_linear_3(block, alpha, marks, state, curve, tally):
+    advance(block, alpha, marks, state, curve, tally, 3, False)
 
 
 @kernel
-def advance_linear_4(block, alpha, marks, state, curve):
-    advance(block, alpha, marks, state, curve, 4, False)
+def advance_linear_4(block, alpha, marks, state, curve, tally):
+    advance(block, alpha, marks, state, curve, tally, 4, False)
 
 
 @inlined

@@ -107,8 +107,8 @@ def rarest_of(basis, pulls, r, frame, k):
 
 
 @kernel
-def advance_watched(block, alpha, marks, state, cells, watch, curve, grams, rarest):
-    """Advance every run by a block. Changes state, watch, curve (R, M), grams (R, M, K, d, d) and rarest (R, M, K).
+def advance_watched(block, alpha, marks, state, cells, watch, curve, tally, grams, rarest):
+    """Advance every run by a block. Changes state, watch, curve (R, M), tally, grams (R, M, K, d, d), rarest (R, M, K).
 
     cells : (n,) the cell of each row of the block's tables. At the marks, grams takes down V, and rarest the pulls of
     the least pulled cell of each arm's basis.
@@ -119,7 +119,7 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, grams, rare
     for r in range(block.runs.size):
         contexts, noise = block.contexts[r], block.noise[r]
         V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        regret, start = state.regret[r], 0
+        regret, start, costly = state.regret[r], 0, tally.pulls[r]
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 c, t = contexts[i], block.first + i + 1
@@ -139,6 +139,7 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, grams, rare
                     a = break_tie(index, best, block.seed, block.runs[r], t - 1)
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
+                costly[tally.bins[i], a] += losses[c, a] > 0
                 frame, cell, loss = watch.frame[r], cells[c], losses[c, a]
                 event = event_of(watch.irregular, watch.clouded, r, frame, misses)
                 if event < 3 or loss > 0:

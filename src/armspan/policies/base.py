@@ -10,7 +10,7 @@ from armspan.errors import InvalidParameter, NotApplicable
 from armspan.theory import Schedule
 
 if TYPE_CHECKING:
-    from armspan.kernels.block import Block
+    from armspan.kernels.block import Block, Tally
 
 
 class Bounds(Protocol):
@@ -30,8 +30,8 @@ class Bounds(Protocol):
 class Learner(Protocol):
     """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time."""
 
-    def advance(self, block: "Block", marks: IntArray, curve: FloatArray) -> None:
-        """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M)."""
+    def advance(self, block: "Block", marks: IntArray, curve: FloatArray, tally: "Tally") -> None:
+        """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M), and count in tally."""
         ...
 
 

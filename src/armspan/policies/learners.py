@@ -7,7 +7,7 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.kernels import linear as kernels
-from armspan.kernels.block import Block, CountState, LinearState
+from armspan.kernels.block import Block, CountState, LinearState, Tally
 from armspan.kernels.counts import advance_counts
 from armspan.theory import Schedule
 
@@ -33,10 +33,10 @@ class LinearLearner:
             regret=np.zeros(R),
         )
 
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
+    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
         steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
-        self._advance(block, self._alpha(steps), marks, self.state, curve)
+        self._advance(block, self._alpha(steps), marks, self.state, curve, tally)
         self._rebuild_after(int(steps[-1]))
 
     def _rebuild_after(self, step: int) -> None:
@@ -52,7 +52,7 @@ class CountLearner:
         shape = (runs.size, env.n_contexts or 0, env.n_arms)
         self.state = CountState(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(runs.size))
 
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
+    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
         steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
-        advance_counts(block, self._alpha(steps), marks, self.state, curve)
+        advance_counts(block, self._alpha(steps), marks, self.state, curve, tally)

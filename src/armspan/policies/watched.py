@@ -4,7 +4,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
-from armspan.kernels.block import Block
+from armspan.kernels.block import Block, Tally
 from armspan.kernels.watched import Watch, advance_watched
 from armspan.policies.cells import Cells
 from armspan.policies.learners import LinearLearner
@@ -23,14 +23,15 @@ class WatchedLearner(LinearLearner):
         super().__init__(env, runs, ridge=ridge, alpha=alpha)
         self._cells, self.watch = cells, fresh_watch(cells, runs.size, horizon)
 
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
+    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
         steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
         R, K, d = self.state.b.shape
         grams = np.empty((R, marks.size, K, d, d))
         self.rarest = np.empty((R, marks.size, K), dtype=np.int64)
         cells = self._cells.of(block)
-        advance_watched(block, self._alpha(steps), marks, self.state, cells, self.watch, curve, grams, self.rarest)
+        alpha = self._alpha(steps)
+        advance_watched(block, alpha, marks, self.state, cells, self.watch, curve, tally, grams, self.rarest)
         self.eigenvalues = smallest(grams)
         self._rebuild_after(int(steps[-1]))
 

@@ -5,9 +5,10 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armspan._typing import FloatArray, IntArray
 from armspan._version import __version__
@@ -18,13 +19,15 @@ from armspan.policies import Policy
 from armspan.simulation import cuda, plan
 from armspan.simulation.cuda_launch import FULL
 from armspan.simulation.fingerprint import fingerprint, unseen
-from armspan.simulation.growth import MOST_KEPT, RESAMPLES, growth
+from armspan.simulation.growth import growth
 from armspan.simulation.interpreted import actor_factory
 from armspan.simulation.runner import best_engine, simulate
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
 SETTING_UP = 2e-3
 """Seconds that a cell takes whatever its size, about."""
+SUMMING_UP = 2e-7
+"""Seconds that the statistics of a run take, about."""
 SMALL = 0.02
 """Seconds up to which a cell is not worth a second thread."""
 
@@ -61,14 +64,13 @@ class Cell:
         return best_engine(self.env, [self.policy], n_runs * size.horizon)
 
     def seconds(self, size: Size, n_runs: int) -> float:
-        """How long it takes on one core, by a rough estimate: the steps, and the resampling for the verdict."""
+        """How long it takes on one core, by a rough estimate: the steps, and the statistics."""
         theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
         interpreted = theirs or size.engine == "python"
         step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
         if size.engine == "cuda":
             step = cuda.step_seconds(self.env) * max(FULL / n_runs, 1)  # fewer runs take no less
-        resampling = RESAMPLES * 5e-9 if n_runs <= MOST_KEPT else 2e-7
-        return SETTING_UP + n_runs * (size.horizon * step + resampling)
+        return SETTING_UP + n_runs * (size.horizon * step + SUMMING_UP)
 
     def check(self, size: Size, runs: IntArray, *, here: bool) -> None:
         """Refuse what cannot run, before anything runs; here : whether this process is to run it."""
@@ -113,14 +115,21 @@ class Job:
     whole: bool = True
 
 
+class Runs(NamedTuple):
+    """What some runs of a cell gave: pseudo-regret (R, C), and suboptimal pulls (R, B, K)."""
+
+    regret: FloatArray
+    pulls: NDArray[np.uint32]
+
+
 @dataclass(frozen=True)
 class Done:
-    """A finished job: pseudo-regret (R, C) where it is wanted, and statistics where the job was a whole cell."""
+    """A finished job: the runs where they are wanted, and statistics where the job was a whole cell."""
 
     number: int
     first: int
     n_runs: int
-    values: FloatArray | None
+    runs: "Runs | None"
     statistics: Statistics | None
 
 
@@ -136,9 +145,11 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
         small = sum(cell.seconds(size, len(runs)) for cell in cells) < SMALL
         options: Any = vars(size) | {"runs": runs, "engine": together[0].engine, "workers": 1 if small else threads}
         result = simulate(cells[0].env, [cell.policy for cell in cells], **options)
-        for job, values in zip(together, result.pseudo_regret, strict=True):
-            statistics = statistics_of(size.checkpoints, values) if job.whole else None
-            done.append(Done(job.number, job.first, len(runs), None if job.whole and not keep else values, statistics))
+        assert result.suboptimal_pulls is not None
+        for job, regret, pulls in zip(together, result.pseudo_regret, result.suboptimal_pulls, strict=True):
+            some = Runs(regret, pulls)
+            statistics = statistics_of(size.checkpoints, some) if job.whole else None
+            done.append(Done(job.number, job.first, len(runs), None if job.whole and not keep else some, statistics))
     return done
 
 
@@ -148,13 +159,13 @@ def _alike(job: Job) -> tuple[object, ...]:
     return id(job.cell.env), ours, job.engine, job.first, job.whole
 
 
-def statistics_of(checkpoints: IntArray, values: FloatArray) -> Statistics:
+def statistics_of(checkpoints: IntArray, runs: Runs) -> Statistics:
     """Of the final pseudo-regret over the runs: mean, sd, 95 % interval of the mean, quantiles; the growth verdict."""
-    final = np.ascontiguousarray(values[:, -1])
+    final = np.ascontiguousarray(runs.regret[:, -1])
     mean, sd = float(final.mean()), float(final.std(ddof=1)) if final.size > 1 else math.nan
     half = 1.96 * sd / math.sqrt(final.size)
     quantiles = np.quantile(final, list(QUANTILES.values())).tolist()
     row = {"mean": mean, "sd": sd, "low": mean - half, "high": mean + half} | dict(
         zip(QUANTILES, quantiles, strict=True)
     )
-    return row | {"growth": growth(checkpoints, values).verdict}
+    return row | {"growth": growth(checkpoints, runs.regret, runs.pulls).verdict}

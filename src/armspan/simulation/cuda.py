@@ -12,6 +12,7 @@ from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
 from armspan.policies import ContextUCB, Policy
 from armspan.policies.linear import LinearPolicy
+from armspan.simulation import octaves
 from armspan.simulation.cuda_launch import Chunk, Work, numba_cuda
 from armspan.simulation.interpreted import policy_name
 
@@ -88,7 +89,7 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
                         return
                     events = work.events.get(number)
                     part = Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0, events=events)
-                    part.run(work.pseudo_regret[number])
+                    part.run(work.pseudo_regret[number], work.suboptimal_pulls[number])
                 work.finished[chunk] = not work.stopped
 
     def served(gpu: int) -> None:
@@ -113,6 +114,7 @@ def _runs_that_fit(work: Work, cuda: Any) -> int:
     K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
     sums, contexts = K * d * (d + 3) // 2, 2 * n * K
     numbers = max(sums + max(2 * sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
+    numbers += octaves.count(work.horizon) * K // 2
     if work.cells is not None:
         n, frames = work.cells.basis.shape[1], work.horizon.bit_length()
         numbers += (frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.environments import Environment
@@ -17,6 +18,7 @@ from armspan.policies import ContextUCB, Policy
 from armspan.policies.cells import Cells
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import fresh_watch, smallest
+from armspan.simulation import octaves
 from armspan.simulation.events import Events
 
 LAUNCH_SECONDS = 0.25
@@ -45,6 +47,7 @@ class Work(Protocol):
     checkpoints: IntArray
     pseudo_regret: FloatArray
     noise_sums: FloatArray
+    suboptimal_pulls: NDArray[np.uint32]
     finished: BoolArray
     events: dict[int, Events]
     cells: Cells | None
@@ -128,6 +131,8 @@ class Chunk:
         self.carried += [cuda.device_array(totals), cuda.device_array(state, self.real)]
         self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
         self.numbers = self.real(env.noise.scale), self.real(ridge)
+        self.ends = cuda.to_device(octaves.edges(work.horizon).copy())
+        self.suboptimal = cuda.to_device(np.zeros((octaves.count(work.horizon), K, R), np.uint32))
 
     def _world(self, env: Environment, kernels: Any) -> tuple[int, list[Any]]:
         """Where contexts come from, and its arrays in this precision; regret is always added up in doubles."""
@@ -162,8 +167,8 @@ class Chunk:
             first += size
             steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), MOST_GROWTH)) // 4 * 4, 4)
 
-    def run(self, curves: FloatArray) -> None:
-        """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C)."""
+    def run(self, curves: FloatArray, suboptimal: NDArray[np.uint32]) -> None:
+        """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C), suboptimal."""
         stream, copies = numba_cuda().stream(), []
         with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
             ahead = thinker.submit(self._alphas, np.empty(0), 0, self.first_steps)
@@ -180,6 +185,7 @@ class Chunk:
                 self.work.advanced(launch.steps * self.runs.size)
             for copy in copies:
                 copy.result()
+        suboptimal[self.rows] = np.moveaxis(self.suboptimal.copy_to_host(), 2, 0)
         if self.events is not None and not self.work.stopped:
             counted = self.watch[0]
             here = (part.copy_to_host() if hasattr(part, "copy_to_host") else part for part in counted)
@@ -206,7 +212,7 @@ class Chunk:
         _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alphas.astype(self.real), stream), cuda.to_device(marks, stream), *self.world,
-            *self.carried, curve, noise, self.keep_noise, watch,
+            *self.carried, curve, noise, self.keep_noise, self.ends, self.suboptimal, watch,
         )  # fmt: skip
         return curve, noise, watch
 

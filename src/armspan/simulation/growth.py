@@ -1,165 +1,334 @@
-"""The growth verdict: does a regret curve stay constant, or grow like log t, √t or t? By a stated rule, or undecided.
+"""The growth verdict: what regret was seen to do, and what can be concluded from it: constant, growing, or undecided.
 
-The rule looks at the end of the mean pseudo-regret R(t), with T the last checkpoint.
+Time is cut into octaves, counted back from the horizon T (`armspan.simulation.octaves`), for regret like log T gains as
+much in each octave, regret like T^γ gains 2^γ times as much as in the octave before, and constant regret gains nothing
+after some time. A conclusion needs evidence that its neighbours would not give:
 
-- *constant*: of R(T), at most 1 % came after T/2.
-- Otherwise compare the last two quadruplings of time, A = R(T/4) - R(T/16) and B = R(T) - R(T/4). Regret like t^γ
-  has B/A = 4^γ and regret like log t has B/A = 1, so γ = log₄(B/A) decides: *logarithmic* within ¼ of 0,
-  *square-root* within ¼ of ½, *linear* from ¾ on.
-- *undecided* where the 95 % interval of the deciding number, from 2,000 bootstrap resamples of the runs (with more than
-  500 runs, from the normal limit of their means, unless a few decide), is not within one verdict's range; where γ < -¼
-  (flattening faster than a logarithm, but not flat yet); with fewer than 5 runs; and where T < 16, or no checkpoint is
-  within a factor 1.5 of T/16, T/4 and T/2.
+- *constant*: no run loses in the last quarter of an octave, at most 1 % of the regret came in the last octave, and
+  losses have ended. Either all runs have been silent together for so long that losses at a steady rate of
+  `SLOWEST` per run and octave would have shown (95 %), or losing runs die out: those of the last octave are
+  significantly fewer than two thirds of those of the octave before.
+- *logarithmic*, *power*, *linear*: the logarithms of the octaves' gains lie on a straight line, shown to be nearly
+  straight, over several octaves and up to the very end, with many runs in it, none that decides, and no fewer than
+  before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log², log log
+  and log T look alike. Power: γ from `STEEP` to `STEEPEST`; beyond, exploration that slows down looks the same.
+  Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck; where
+  all runs lose alike they may be exploring still.
+- Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
+- *undecided*: everything else. With fewer than `FEWEST_RUNS` runs or 256 steps always.
 """
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armspan._typing import FloatArray, IntArray
+from armspan.simulation import octaves
 
 RULE = (
-    "The growth verdict looks at the end of the mean curve R(t). Constant: at most 1 % of R(T) came after T/2. "
-    "Otherwise γ = log₄ of (R(T) − R(T/4)) / (R(T/4) − R(T/16)) decides: within ¼ of 0 logarithmic, within ¼ of ½ "
-    "square-root, from ¾ on linear. Undecided where the 95 % interval over the runs is not within one range."
+    "The growth verdict cuts time into octaves, counted back from the end. Constant: nobody loses at the very end, at "
+    "most 1 % of the regret came in the last octave, and either all runs have been silent for long or losing runs die "
+    "out. Logarithmic, power or linear: gains of the octaves follow that law over several octaves, up to the end, in "
+    "many runs. Everything else is undecided. docs/accuracy.md shows how often each of these is wrong."
 )
 """The rule in a few sentences, for pages."""
 FLAT = 0.01
-"""Growth over the last doubling, as a share of the regret, up to which a curve counts as constant."""
-FEWEST_RUNS = 5
-RESAMPLES = 2_000
-MOST_KEPT = 500
-"""Runs up to which resamples are drawn one by one, and kept for the next result with as many: 8 MB."""
-FEW_DECISIVE, MOST_RESAMPLED = 50, 20_000
-"""Beyond that, they are where as few runs as these decide, and with no more runs than these: seconds."""
+"""Share of the regret that the last octave may have where a curve counts as flat."""
+SLOWEST = 0.02
+"""Losses per run and octave; a slower steady rate cannot be told from none."""
+SLOW, STEEP, STEEPEST, NEAR = (-0.17, 0.15), 0.2, 0.8, 0.03
+"""Where the exponent of logarithmic growth may lie, that of a power, and how far from 1 that of linear growth."""
+OCTAVES_OF_LOG, OCTAVES_OF_POWER, MOST_OCTAVES = 5, 8, 12
+"""Octaves that a straight line must hold for, at least, and those that are looked at."""
+BEND_OF_LOG, BEND_OF_POWER = 0.7, 0.3
+"""How much γ may change along them, at most (95 %)."""
+FIRST_STEP = 64
+"""Octaves that begin earlier say little."""
+FEWEST_RUNS = 20
+FEWEST_LOSING = 8
+"""Runs that must lose in every octave of a law."""
+LARGEST_SHARE = 0.3
+"""Of the gain of an octave that a single run may have."""
+FEWEST_AT_END, LEAST_AT_END = 3, 0.2
+"""Runs that must lose in the last sixteenth of an octave; and, as a share of what the law says, gains at the end."""
+SILENCE = 1e-9
+"""Gains up to this share of the largest regret are rounding."""
+
+
+class Interval(NamedTuple):
+    """A number with its 95 % interval over the runs; nan where it is not known."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} (95 % interval {self.low:.2f} to {self.high:.2f})"
+
+
+UNKNOWN = Interval(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Growth:
-    """A verdict on one policy's curves.
+    """What was seen of one policy's curves, and what can be concluded.
 
-    verdict : "constant", "logarithmic", "square-root", "linear" or "undecided".
-    last_doubling : share of the mean regret at T that came after T/2, and its 95 % interval.
-    exponent : γ = log₄(B/A), and its 95 % interval; nan where nothing was gained.
-    reason : the verdict in a sentence.
+    verdict : "constant", "logarithmic", "power", "linear" or "undecided".
+    flat : whether at most 1 % of the regret came in the last octave, for certain (95 %).
+    last_octave : share of the mean regret at T that came after T/2.
+    exponent : γ over the octaves that the verdict rests on, or over the last five.
+    losing : share of the runs that lose in the last octave.
+    reason : the verdict in a sentence or two.
     """
 
     verdict: str
-    last_doubling: float
-    last_doubling_interval: tuple[float, float]
-    exponent: float
-    exponent_interval: tuple[float, float]
+    flat: bool
+    last_octave: Interval
+    exponent: Interval
+    losing: float
     reason: str
 
 
-def growth(checkpoints: IntArray, curves: FloatArray) -> Growth:
-    """The verdict on curves (R, C) of pseudo-regret at checkpoints (C,)."""
-    T = checkpoints[-1]
-    sixteenth, quarter, half, end = (_at(checkpoints, curves, T / part) for part in (16, 4, 2, 1))
-    gains = np.stack([quarter - sixteenth, end - quarter, end - half, end])  # (4, R)
-    A, B, last, total = gains.mean(axis=1)
-    share, gamma = float(_share(last, total)), float(_exponent(A, B))
-    runs = curves.shape[0]
-    blind = _blind(checkpoints, runs) if np.isfinite(gains).all() else "Not all of the regret is a finite number."
-    if blind:
-        unknown = (float("nan"), float("nan"))
-        return Growth("undecided", share, unknown, gamma, unknown, blind)
-    few = runs <= MOST_KEPT  # and no BLAS, which may round by the number of its threads
-    resampled = np.einsum("gr,rs->gs", gains, _weights(runs)) if few else _resampled(gains)
-    shares, gammas = _share(resampled[2], resampled[3]), _exponent(resampled[0], resampled[1])
-    share_interval, gamma_interval = _interval(shares), _interval(gammas)
-    verdict, reason = _decide(share, share_interval, gamma, gamma_interval)
-    return Growth(verdict, share, share_interval, gamma, gamma_interval, reason)
+class Law(NamedTuple):
+    """A straight line through the logarithms of octaves' gains: its exponent, how much γ bends, and for how long."""
+
+    exponent: Interval
+    octaves: int
+    name: str
 
 
-def _resampled(gains: FloatArray) -> FloatArray:
-    """Means (4, RESAMPLES) of resampled runs, drawn from the normal distribution which those of many runs have.
+def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[np.uint32] | None = None) -> Growth:
+    """The verdict on curves (R, C) of pseudo-regret at checkpoints (C,).
 
-    Where a few runs have most of a gain, that is not so, and they are resampled one by one.
+    suboptimal_pulls : (R, B, K) by bins of time up to the same horizon, where they were counted.
     """
-    largest, runs = np.abs(gains).max(), gains.shape[1]
-    if largest == 0:
-        return np.zeros((4, RESAMPLES))
-    gains = gains / largest  # of which only ratios count
-    squares = np.maximum((gains**2).sum(axis=1), 1e-300)
-    decisive = (gains.sum(axis=1) ** 2 / squares)[squares > 1e-300].min()  # as if so many runs had equal parts
-    if decisive < FEW_DECISIVE and runs <= MOST_RESAMPLED:
-        rng = np.random.default_rng(0)
-        batches = np.array_split(np.arange(RESAMPLES), -(-RESAMPLES * runs // 1_000_000))
-        return np.hstack([gains[:, rng.integers(runs, size=(part.size, runs))].mean(axis=2) for part in batches])
-    mean = gains.mean(axis=1, keepdims=True)
-    spread = np.einsum("gr,hr->gh", gains - mean, gains - mean) / runs**2
-    values, vectors = np.linalg.eigh(spread)
-    drawn = np.random.default_rng(0).standard_normal((4, RESAMPLES))
-    return np.asarray(mean + np.einsum("gi,is->gs", vectors * np.sqrt(np.maximum(values, 0)), drawn))
+    T, runs = int(checkpoints[-1]), len(curves)
+    gains = _gains(checkpoints, curves)
+    if gains is None and suboptimal_pulls is not None:
+        gains = suboptimal_pulls.sum(axis=2, dtype=np.float64)
+    blind = _blind(T, runs, gains, curves)
+    if blind or gains is None:
+        return Growth("undecided", False, UNKNOWN, UNKNOWN, math.nan, blind)
+    gains = np.where(gains > SILENCE * gains.sum(axis=1).max(initial=0.0), gains, 0.0)
+    by_octave = octaves.per_octave(gains)
+    share = _ratio(by_octave[:, 0], by_octave.sum(axis=1))
+    losing = float((by_octave[:, 0] > 0).mean())
+    flat = share.high <= FLAT
+    seen = _seen(share, losing)
+    ended = _ended(gains, by_octave) if flat else ""
+    if ended:
+        return Growth("constant", flat, share, UNKNOWN, losing, f"{seen}, and {ended}.")
+    law, exponent = _law(gains, T)
+    who = ""
+    if suboptimal_pulls is not None and suboptimal_pulls.shape[2] > 1:
+        if law is None:
+            law, who = _law_of_an_arm(suboptimal_pulls, T)
+        elif _overtaken(suboptimal_pulls, law.exponent.high):
+            law = None
+    if law is None:
+        trend = "" if math.isnan(exponent.value) else f"; over the last octaves its exponent is {exponent}"
+        return Growth("undecided", flat, share, exponent, losing, f"{seen}{trend}. That fits more than one growth.")
+    reason = f"{seen}; over {law.octaves} octaves {who}follows one law, with exponent {law.exponent}."
+    return Growth(law.name, flat, share, law.exponent, losing, reason)
 
 
-@lru_cache(maxsize=4)
-def _weights(runs: int) -> FloatArray:
-    """The same resamples as weights (R, RESAMPLES) of the runs; many results have as many runs."""
-    drawn = np.random.default_rng(0).integers(runs, size=(RESAMPLES, runs))
-    weights = np.zeros((runs, RESAMPLES))
-    np.add.at(weights, (drawn.T, np.arange(RESAMPLES)), 1 / runs)
-    weights.flags.writeable = False
-    return weights
+def _seen(share: Interval, losing: float) -> str:
+    if losing == 0:
+        return "No run lost anything in the last octave"
+    return f"{share.value:.2%} of the regret came in the last octave, in {losing:.0%} of the runs"
 
 
-def _blind(checkpoints: IntArray, runs: int) -> str:
+def _gains(checkpoints: IntArray, curves: FloatArray) -> FloatArray | None:
+    """Gains (R, B) by bins of time; None where there are no checkpoints at the bins' ends."""
+    ends = octaves.edges(int(checkpoints[-1]))[:-1]
+    at = np.searchsorted(checkpoints, ends)
+    if not np.array_equal(checkpoints[np.minimum(at, checkpoints.size - 1)], ends):
+        return None
+    return -np.diff(curves[:, at], axis=1, append=0.0)
+
+
+def _blind(T: int, runs: int, gains: FloatArray | None, curves: FloatArray) -> str:
     """Why these curves cannot tell, whatever they are; empty if they can."""
-    T = checkpoints[-1]
     if runs < FEWEST_RUNS:
         return f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
-    if T < 16:
-        return f"{T} steps are too few to tell; give at least 16."
-    for part in (16, 4, 2):
-        if np.abs(np.log(checkpoints * part / T)).min() > np.log(1.5):
-            return f"There is no checkpoint near step {T / part:.0f}, where the verdict must look."
+    if T < octaves.SHORTEST:
+        return f"{T} steps are too few to tell; give at least {octaves.SHORTEST}."
+    if gains is None:
+        return "The checkpoints leave out steps where the verdict must look; leave checkpoints out, or add them."
+    return "" if np.isfinite(curves).all() else "Not all of the regret is a finite number."
+
+
+def _ended(gains: FloatArray, by_octave: FloatArray) -> str:
+    """In words why losses have ended; empty where that is not shown."""
+    runs, lost = len(gains), gains > 0
+    if lost[:, :2].any():
+        return ""
+    silent, longest = _silences(lost.any(axis=0))
+    if longest >= 1 and silent < 3 * longest:  # they may lose together again, as in bursts of forced exploration
+        return ""
+    if silent * runs >= -math.log(0.05) / SLOWEST:
+        return f"all runs have been silent for {silent:.3g} octaves"
+    now, before = (int((by_octave[:, j] > 0).sum()) for j in (0, 1))
+    if now + before and _binomial_tail(now, now + before, 0.4) < 0.01:
+        return f"losing runs die out: {now} in the last octave, {before} in the one before, none at the end"
     return ""
 
 
-def _decide(
-    share: float, share_interval: tuple[float, float], gamma: float, gamma_interval: tuple[float, float]
-) -> tuple[str, str]:
-    last = f"{share:.2%} of the regret came in the last doubling of time"
-    if share_interval[1] <= FLAT:
-        return "constant", f"{last} (95 % interval up to {share_interval[1]:.2%}; up to {FLAT:.0%} counts as flat)."
-    low, high = gamma_interval
-    exponent = f"the exponent γ is {gamma:.2f} (95 % interval {low:.2f} to {high:.2f})"
-    if share_interval[0] <= FLAT:
-        return "undecided", f"{last} (95 % interval {share_interval[0]:.2%} to {share_interval[1]:.2%}), flat or not."
-    for name, least, most in (("logarithmic", -0.25, 0.25), ("square-root", 0.25, 0.75), ("linear", 0.75, np.inf)):
-        if low > least and high < most:
-            return name, f"{last}, and {exponent}."
-    if high < -0.25:
-        return "undecided", f"{last}: the curve flattens faster than a logarithm but is not flat yet."
-    return "undecided", f"{last}, and {exponent}: more runs or a longer horizon would tell."
+def _silences(lost: NDArray[np.bool_]) -> tuple[float, float]:
+    """For how many octaves nobody has lost at the end, and the longest that nobody lost before, and then again (B,)."""
+    back = np.array([*octaves.BACK, *range(2, lost.size)], dtype=np.float64)[: lost.size]
+    busy = np.flatnonzero(lost)
+    if not busy.size:
+        return float(back[-1]), 0.0
+    ends = np.append(back[1:], back[-1] + 1)
+    gaps = back[busy[1:]] - ends[busy[:-1]]
+    return float(back[busy[0]]), float(gaps.max(initial=0.0))
 
 
-def _at(checkpoints: IntArray, curves: FloatArray, t: float) -> FloatArray:
-    """Each curve at step t, between checkpoints by a straight line over log t, before the first one over t."""
-    right = int(np.searchsorted(checkpoints, t))
-    if right == 0:
-        return np.asarray(curves[:, 0] * (t / checkpoints[0]))
-    low, high = np.log(checkpoints[right - 1]), np.log(checkpoints[right])
-    weight = (np.log(t) - low) / (high - low)
-    return np.asarray((1 - weight) * curves[:, right - 1] + weight * curves[:, right])
+def _law(gains: FloatArray, T: int) -> tuple[Law | None, Interval]:
+    """The law that gains (R, B) follow to the end, if one is shown; and the exponent of it, or of the last octaves."""
+    by_octave = octaves.per_octave(gains)
+    total = by_octave.sum(axis=0)
+    enough = ((by_octave > 0).sum(axis=0) >= FEWEST_LOSING) & (by_octave.max(axis=0) <= LARGEST_SHARE * total)
+    late = int(math.log2(T / FIRST_STEP))
+    usable = min(int(np.argmin(np.append(enough, False))), late, MOST_OCTAVES)
+    if usable < 3:
+        return None, UNKNOWN
+    recent, _ = _line(by_octave[:, : min(usable, OCTAVES_OF_LOG)])
+    if _die_out(by_octave):
+        return None, recent
+    for J in range(usable, OCTAVES_OF_LOG - 1, -1):
+        exponent, bend = _line(by_octave[:, :J])
+        name = _name(exponent, max(abs(bend.low), abs(bend.high)), J, by_octave)
+        if name and _goes_on(gains, exponent.value):
+            return Law(exponent, J, name), exponent
+    return None, recent
 
 
-def _share(B: FloatArray, total: FloatArray) -> FloatArray:
-    return np.divide(B, total, out=np.zeros_like(B), where=total > 0)
+def _name(exponent: Interval, bend: float, J: int, by_octave: FloatArray) -> str:
+    """What a line is called; empty where it is too bent, too short or between two names."""
+    if exponent.low > SLOW[0] and exponent.high < SLOW[1]:
+        return "logarithmic" if bend <= BEND_OF_LOG else ""
+    if J < OCTAVES_OF_POWER or bend > BEND_OF_POWER:
+        return ""
+    if exponent.low > STEEP and exponent.high < STEEPEST:
+        return "power"
+    return "linear" if exponent.low > 1 - NEAR and exponent.high < 1 + NEAR and _stuck(by_octave) else ""
 
 
-def _exponent(A: FloatArray, B: FloatArray) -> FloatArray:
-    """log₄(B/A); -∞ where nothing is gained any more, and +∞ where something is gained for the first time."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.log2(np.maximum(B, 0.0)) - np.log2(np.maximum(A, 0.0))) / 2
+def _die_out(by_octave: FloatArray) -> bool:
+    """Whether fewer runs lose in the last octave than in the one before, for certain (99 %)."""
+    now, before = by_octave[:, 0] > 0, by_octave[:, 1] > 0
+    stopped, began = int((before & ~now).sum()), int((now & ~before).sum())
+    return _binomial_tail(began, stopped + began, 0.5) < 0.01 and stopped > began
 
 
-def _interval(values: FloatArray) -> tuple[float, float]:
-    known = values[~np.isnan(values)]
-    if known.size == 0:
-        return float("nan"), float("nan")
-    low, high = (round(q * (known.size - 1)) for q in (0.025, 0.975))
-    ranked = np.partition(known, [low, high])  # a quarter of what np.quantile takes
-    return float(ranked[low]), float(ranked[high])
+def _stuck(by_octave: FloatArray) -> bool:
+    """Whether runs lose at rates of their own, which stay: where all lose alike, they may be exploring still."""
+    last, before = by_octave[:, 0], by_octave[:, 1]
+    spread = float(last.std() / last.mean())
+    return spread > 0.1 and float(np.corrcoef(last, before)[0, 1]) > 0.9
+
+
+def _law_of_an_arm(pulls: NDArray[np.uint32], T: int) -> tuple[Law | None, str]:
+    """The law of the arm whose suboptimal pulls grow the fastest, if those of all others grow more slowly for certain."""
+    arms = [_law(pulls[:, :, a].astype(np.float64), T) for a in range(pulls.shape[2])]
+    known = [(law.exponent.value, a) for a, (law, _) in enumerate(arms) if law is not None]
+    if not known:
+        return None, ""
+    leader = max(known)[1]
+    law = arms[leader][0]
+    assert law is not None
+    for a in range(len(arms)):
+        if a != leader and not _fades(octaves.per_octave(pulls[:, :, a].astype(np.float64)), law.exponent.low):
+            return None, ""
+    return law, f"the number of suboptimal pulls of arm {leader} "
+
+
+def _overtaken(pulls: NDArray[np.uint32], exponent: float) -> bool:
+    """Whether some arm's suboptimal pulls grow faster than this exponent in the last octaves, for certain."""
+    for a in range(pulls.shape[2]):
+        by_octave = octaves.per_octave(pulls[:, :, a].astype(np.float64))
+        late, early = by_octave[:, 0], by_octave[:, 1:3].sum(axis=1) / 2
+        if late.any() and _ratio(late, early).low > 2.0 ** (1.5 * exponent):
+            return True
+    return False
+
+
+def _fades(by_octave: FloatArray, exponent: float) -> bool:
+    """Whether gains grow by less than this exponent in the last octave, for certain."""
+    last, before = by_octave[:, 0], by_octave[:, 1]
+    if not last.any():
+        return True
+    if not before.any():
+        return False
+    ratio = _ratio(last, before)
+    return ratio.high < 2.0**exponent
+
+
+def _goes_on(gains: FloatArray, exponent: float) -> bool:
+    """Whether the law holds within the last octave too: its end gains what the law says, and not much less."""
+    inner = gains[:, octaves.OCTAVES[0]]
+    back = np.array(octaves.BACK[: inner.shape[1] + 1])
+    height = -back if abs(exponent) < 1e-9 else (2.0 ** (-exponent * back) - 1) / exponent
+    wanted = -np.diff(height) / (height[0] - height[-1])
+    octave = inner.sum(axis=1)
+    apart = inner - octave[:, None] * wanted  # how unevenly losses come, by all parts: the end may lack a few clumps
+    clumps = float((apart.var(axis=0) / (wanted * (1 - wanted))).mean())
+    for parts in (1, 2, 3):
+        share = float(wanted[:parts].sum())
+        ratio = _ratio(inner[:, :parts].sum(axis=1), octave * share)
+        error = math.sqrt(clumps * (1 - share) / (share * len(octave))) / float(octave.mean())
+        error = max((ratio.high - ratio.value) / 2, error)
+        if abs(ratio.value - 1) > 3 * error + 0.02 or (parts > 1 and ratio.low < LEAST_AT_END):
+            return False
+    return int((inner[:, 0] > 0).sum()) >= FEWEST_AT_END
+
+
+def _line(by_octave: FloatArray) -> tuple[Interval, Interval]:
+    """The slope γ of log₂ gains over octaves (R, J), and how much it changes along them, each with an interval."""
+    runs, J = by_octave.shape
+    mean = by_octave.mean(axis=0)
+    relative = by_octave / mean - 1.0
+    spread = relative.T @ relative / (runs * (runs - 1))  # of log(mean), by the delta method
+    y, time = np.log2(mean), -np.arange(J, dtype=np.float64)
+    weights = 1 / (np.diag(spread) + 1e-4)
+    centred = time - (weights * time).sum() / weights.sum()
+    slope = weights * centred / (weights * centred**2).sum()
+    curved = centred**2 - ((weights * centred**2).sum() / weights.sum()) - slope @ centred**2 * centred
+    bend = weights * curved / (weights * curved**2).sum() * 2 * (J - 1)
+    half = _t_quantile(runs - 1) / math.log(2)
+    return _combined(slope, y, spread, half), _combined(bend, y, spread, half)
+
+
+def _combined(weights: FloatArray, y: FloatArray, spread: FloatArray, half: float) -> Interval:
+    value, error = float(weights @ y), half * math.sqrt(max(float(weights @ spread @ weights), 0.0))
+    return Interval(value, value - error, value + error)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> Interval:
+    """A ratio of means over the runs, with its interval by the delta method."""
+    total = float(whole.mean())
+    if total <= 0:
+        return Interval(0.0, 0.0, 0.0)
+    value, runs = float(part.mean()) / total, len(part)
+    error = _t_quantile(runs - 1) * float((part - value * whole).std(ddof=1)) / (total * math.sqrt(runs))
+    return Interval(value, max(value - error, 0.0), value + error)
+
+
+def _t_quantile(freedom: int) -> float:
+    """Student's 97.5 % quantile, from the normal one by Cornish and Fisher's expansion; right to 0.002 from 10 on."""
+    z = 1.959964
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def _binomial_tail(hits: int, n: int, p: float) -> float:
+    """The probability of at most so many hits in n trials."""
+    terms = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
+        for k in range(hits + 1)
+    )
+    return math.fsum(math.exp(term) for term in terms)

@@ -8,7 +8,7 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels.block import Block
+from armspan.kernels.block import Block, Tally
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.counts import UNTRIED
 from armspan.kernels.philox import AGENTS, words
@@ -65,7 +65,7 @@ class InterpretedLearner:
         self._actors, self._recurring = actors, recurring
         self._regret = np.zeros(len(actors))
 
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray) -> None:
+    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
         table = block.x.view()
         table.flags.writeable = False  # a user's code must not change what the others will meet
@@ -79,6 +79,7 @@ class InterpretedLearner:
                     arm = actor.choose(x, context, int(block.runs[r]), block.first + i + 1)
                     actor.update(arm, x, context, float(block.means[c, arm] + block.noise[r, i]))
                     self._regret[r] += block.losses[c, arm]
+                    tally.pulls[r, tally.bins[i], arm] += block.losses[c, arm] > 0
                     i += 1
                 curve[r, m] = self._regret[r]
 

@@ -9,6 +9,7 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.errors import InvalidParameter
+from armspan.simulation import octaves
 
 MOST_STEPS = 2**32
 MOST_RUNS = 2**32
@@ -39,7 +40,7 @@ def as_checkpoints(checkpoints: Any, horizon: int) -> IntArray:
     """The caller's checkpoints, or about 200 from 1 to the horizon, evenly spaced on a log scale."""
     if checkpoints is None:
         steps = np.geomspace(1, horizon, 250)
-        landmarks = [-(-horizon // part) for part in (16, 4, 2, 1)]  # where the growth verdict looks
+        landmarks = octaves.edges(horizon)[:-1]  # where the growth verdict looks
         return np.unique(np.concatenate([np.round(steps), landmarks])).astype(np.int64)
     given = np.asarray(checkpoints)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":

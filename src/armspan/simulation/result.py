@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armspan._files import whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra
+from armspan.simulation import octaves
 from armspan.simulation.events import Events
 from armspan.simulation.growth import Growth, growth
 from armspan.simulation.summary import Summary, SummaryRow
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "armspan result"
-VERSION = 2
+VERSION = 3
 _ARRAYS = ("runs", "checkpoints", "pseudo_regret", "noise")
 _WORDS = ("policies", "environment", "fingerprint", "horizon", "seed", "engine")
 
@@ -34,6 +36,8 @@ class Result:
     policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
     noise : (R, C) the sum of the noise so far, which all policies meet.
+    suboptimal_pulls : (P, R, B, K) pulls of each arm that cost something, in the B bins of time of
+        `armspan.simulation.octaves`, the last one first; None in a result that an older version saved.
     fingerprint : changes with any number in the environment and the policies.
     events : for each policy that was watched (simulate(..., events=True)), the proof's error events.
     """
@@ -49,6 +53,7 @@ class Result:
     seed: int
     engine: str
     events: dict[str, Events] = field(default_factory=dict)
+    suboptimal_pulls: NDArray[np.uint32] | None = None
 
     @cached_property
     def regret(self) -> FloatArray:
@@ -78,7 +83,9 @@ class Result:
 
     def growth(self, policy: str) -> Growth:
         """The growth verdict on one policy; `armspan.simulation.growth` states the rule."""
-        return growth(self.checkpoints, self.curves(policy))
+        curves, pulls = self.curves(policy), self.suboptimal_pulls
+        whole = pulls is not None and self.checkpoints[-1] == self.horizon
+        return growth(self.checkpoints, curves, pulls[self.policies.index(policy)] if whole and pulls is not None else None)
 
     def summary(self) -> Summary:
         """One row a policy: mean, sd, interval and growth verdict at the last checkpoint."""
@@ -111,6 +118,8 @@ class Result:
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "events": list(self.events)}
         header |= {name: getattr(self, name) for name in _WORDS}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.suboptimal_pulls is not None:
+            arrays["suboptimal_pulls"] = self.suboptimal_pulls
         for number, events in enumerate(self.events.values()):
             arrays |= {f"events {number} {name}": array for name, array in events.arrays().items()}
         with whole_file(path) as file:
@@ -133,6 +142,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
                 arrays = {name: archive[name] for name in _ARRAYS[:3]} | first
             else:
                 arrays = {name: archive[name] for name in _ARRAYS}
+            if "suboptimal_pulls" in archive.files:
+                arrays["suboptimal_pulls"] = archive["suboptimal_pulls"]
             names = list(header.get("events", []))
             events = {
                 name: {part: archive[f"events {number} {part}"] for part in Events.parts()}
@@ -144,7 +155,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise BadFile(f"{path} is not an armspan result, or is damaged") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise BadFile(f"{path} is not an armspan result, or is damaged")
-    if header.get("version") not in (1, VERSION):
+    if header.get("version") not in range(1, VERSION + 1):
         raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads 1 to {VERSION}")
     return _checked(path, header, arrays, events)
 
@@ -160,6 +171,10 @@ def _checked(
     watched = {name: Events(**parts) for name, parts in events.items()}
     fit = whole and real and all(name in header for name in _WORDS) and all(name in list(names) for name in watched)
     fit = fit and all(entry.fits(*shape[1:], header["horizon"]) for entry in watched.values())
+    pulls = arrays.get("suboptimal_pulls")
+    if fit and pulls is not None:
+        bins = octaves.count(header["horizon"])
+        fit = pulls.dtype == np.uint32 and pulls.ndim == 4 and pulls.shape[:3] == (*shape[:2], bins)
     if not fit:
         raise BadFile(f"{path} is damaged: its parts do not fit together")
     words = {name: header[name] for name in _WORDS} | {"policies": tuple(header["policies"])}
@@ -192,4 +207,10 @@ def concatenate(results: Sequence[Result]) -> Result:
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
         noise=np.concatenate([result.noise for result in results]),
+        suboptimal_pulls=_joined([result.suboptimal_pulls for result in results]),
     )
+
+
+def _joined(parts: Sequence[NDArray[np.uint32] | None]) -> NDArray[np.uint32] | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known, axis=1) if len(known) == len(parts) else None

@@ -15,12 +15,13 @@ from armspan.backends import check_backend
 from armspan.environments import Environment, as_environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
+from armspan.kernels.block import Tally
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
 from armspan.policies.cells import Cells, cells_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import WatchedLearner
-from armspan.simulation import cuda, plan
+from armspan.simulation import cuda, octaves, plan
 from armspan.simulation.events import Events
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
@@ -183,6 +184,7 @@ class _Job:
         self.checkpoints, self.cells = checkpoints, cells
         self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
         self.noise_sums = np.zeros((runs.size, checkpoints.size))
+        self.suboptimal_pulls = np.zeros((len(makers), runs.size, octaves.count(horizon), env.n_arms), np.uint32)
         self.finished = np.zeros(runs.size, dtype=bool)
         room = runs.size, horizon, 0 if cells is None else cells.basis.shape[1], env.n_arms, checkpoints.size
         self.events = {p: Events.empty(*room) for p in watched}
@@ -230,7 +232,7 @@ class _Job:
             raise
 
     def _run_chunk(self, chunk: slice, block_steps: int) -> None:
-        """Advance some runs to the horizon, a block at a time. Changes pseudo_regret, noise_sums and finished there."""
+        """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
         runs = np.ascontiguousarray(self.runs[chunk])
         stream = self.env.stream(self.seed, runs)
         learners = [make(runs) for make in self.makers]
@@ -239,10 +241,11 @@ class _Job:
             block = stream.draw(first, size)
             width = columns.stop - columns.start  # the last mark need not be a checkpoint
             curve = np.empty((runs.size, marks.size))
+            bins = octaves.bins_of(first, size, self.horizon)
             for p, learner in enumerate(learners):
                 if self.stopped:
                     return
-                learner.advance(block, marks, curve)
+                learner.advance(block, marks, curve, Tally(bins, self.suboptimal_pulls[p, chunk]))
                 self.pseudo_regret[p, chunk, columns] = curve[:, :width]
                 if isinstance(learner, WatchedLearner):
                     self.events[p].eigenvalues[chunk, columns] = learner.eigenvalues[:, :width]
@@ -264,6 +267,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice)
         checkpoints=job.checkpoints,
         pseudo_regret=job.pseudo_regret[:, rows],
         noise=job.noise_sums[rows],
+        suboptimal_pulls=job.suboptimal_pulls[:, rows],
         environment=job.env.name,
         fingerprint=fingerprint(job.env, policies),
         horizon=job.horizon,

@@ -11,7 +11,7 @@ from armspan.backends import map_reduce
 from armspan.policies import Policy
 from armspan.simulation import cuda
 from armspan.simulation.cell_files import CellFolder
-from armspan.simulation.cells import Cell, Done, Job, Size, Statistics, compute, statistics_of
+from armspan.simulation.cells import Cell, Done, Job, Runs, Size, Statistics, compute, statistics_of
 from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
 
 HERE_SECONDS, TOGETHER_SECONDS = 1.0, 0.05
@@ -32,7 +32,7 @@ class SweepJob:
     ) -> None:
         self.cells, self.size, self.runs, self._progress = cells, size, runs, progress
         self.finished: dict[int, Statistics] = {}
-        self._pieces: dict[int, dict[int, FloatArray]] = {}
+        self._pieces: dict[int, dict[int, Runs]] = {}
         self._done = 0
         self._keys = [] if folder is None else [cell.key(size, runs) for cell in cells]
         self._folder = None if folder is None else CellFolder(folder)
@@ -87,20 +87,21 @@ class SweepJob:
 
     def _take(self, done: Done) -> None:
         """A whole cell, or a piece, which waits for the others of its cell."""
-        values, statistics = done.values, done.statistics
+        runs, statistics = done.runs, done.statistics
         if statistics is None:
-            assert values is not None
+            assert runs is not None
             pieces = self._pieces.setdefault(done.number, {})
-            pieces[done.first] = values
-            if sum(len(piece) for piece in pieces.values()) < self.runs.size:
+            pieces[done.first] = runs
+            if sum(len(piece.regret) for piece in pieces.values()) < self.runs.size:
                 return
             del self._pieces[done.number]
-            values = np.concatenate([pieces[first] for first in sorted(pieces)])
-            statistics = statistics_of(self.size.checkpoints, values)
+            ordered = [pieces[first] for first in sorted(pieces)]
+            runs = Runs(*(np.concatenate(parts) for parts in zip(*ordered, strict=True)))
+            statistics = statistics_of(self.size.checkpoints, runs)
         if self._folder is not None:
-            assert values is not None
+            assert runs is not None
             cell, key = self.cells[done.number], self._keys[done.number]
-            self._folder.write(key, cell, self.size, self.runs, values, statistics)
+            self._folder.write(key, cell, self.size, self.runs, runs.regret, statistics)
         self.finished[done.number] = statistics
 
     def _tell(self, n_runs: int) -> None:

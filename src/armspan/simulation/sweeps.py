@@ -12,7 +12,7 @@ from armspan.backends import check_backend
 from armspan.environments import as_environment
 from armspan.errors import Interrupted, InvalidParameter
 from armspan.policies import Policy
-from armspan.simulation import plan
+from armspan.simulation import octaves, plan
 from armspan.simulation.cells import Cell, Size
 from armspan.simulation.interpreted import policy_name
 from armspan.simulation.runner import check_sizes, engine_for, unique
@@ -76,7 +76,7 @@ def sweep(
 
 def growth_marks(horizon: int) -> IntArray:
     """The steps at which the growth verdict looks."""
-    return np.unique([-(-horizon // part) for part in (16, 4, 2, 1)]).astype(np.int64)
+    return octaves.edges(horizon)[-2::-1]
 
 
 def _cells(environments: Any, policies: Any) -> list[Cell]:

@@ -1,0 +1,80 @@
+"""How often the growth verdict is wrong, on curves of known growth that were drawn up without knowledge of its rule."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan.simulation.growth import Growth, growth
+from armspan.simulation.plan import as_checkpoints
+from benchmarks.truth.curves import FAMILIES, Family
+
+RUNS, HORIZONS = (20, 50, 100), (5_000, 100_000, 1_000_000)
+VERDICTS = ("constant", "logarithmic", "power", "linear", "undecided")
+SLOWER_THAN_POWERS = ("log-squared", "log-log", "events-log-squared")
+"""Families between constant and every power, which "logarithmic" is a right word for, as the verdict defines it."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What was concluded of the samples of one family with so many runs and steps."""
+
+    family: Family
+    runs: int
+    horizon: int
+    verdicts: Counter[str]
+    wrong: int
+
+    @property
+    def samples(self) -> int:
+        """How many there were."""
+        return sum(self.verdicts.values())
+
+
+def is_wrong(family: Family, found: Growth, horizon: int) -> bool:
+    """Whether a conclusion contradicts the truth; "undecided" never does. A power's interval must hold the exponent."""
+    if found.verdict == "undecided":
+        return False
+    if family.name in SLOWER_THAN_POWERS:
+        return found.verdict != "logarithmic"
+    local = family.exponent if family.local is None else family.local(horizon)
+    if family.truth == "power" or family.local is not None:
+        slack = 0.05  # an exponent is that of a stretch of time, not of the last step
+        low, high = found.exponent.low - slack, found.exponent.high + slack
+        return found.verdict != "power" or local is None or not low <= local <= high
+    return found.verdict != family.truth
+
+
+def examine(family: Family, runs: int, horizon: int, samples: int, seed: int = 0) -> Score:
+    """Draw samples of a family and judge them."""
+    rng = np.random.default_rng([seed, FAMILIES.index(family), runs, horizon])
+    checkpoints, verdicts, wrong = as_checkpoints(None, horizon), Counter[str](), 0
+    for _ in range(samples):
+        drawn = family.draw(rng, runs, checkpoints)
+        pulls = None if drawn.losses is None else drawn.losses.astype(np.uint32)
+        found = growth(checkpoints, drawn.curves, pulls)
+        verdicts[found.verdict] += 1
+        wrong += is_wrong(family, found, horizon)
+    return Score(family, runs, horizon, verdicts, wrong)
+
+
+def _examine(job: tuple[int, int, int, int]) -> tuple[int, Score]:
+    number, runs, horizon, samples = job
+    score = examine(FAMILIES[number], runs, horizon, samples)
+    return number, score
+
+
+def examination(samples: int, workers: int) -> Iterator[tuple[int, Score]]:
+    """All families, numbers of runs and horizons."""
+    jobs = [(number, runs, horizon, samples) for number in range(len(FAMILIES)) for runs in RUNS for horizon in HORIZONS]
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(_examine, jobs)
+
+
+def upper(hits: int, n: int) -> float:
+    """What a rate is at most (95 %), from hits in n trials: Wilson's limit."""
+    z, share = 1.645, hits / n
+    return (share + z * z / (2 * n) + z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
