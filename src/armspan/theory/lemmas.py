@@ -11,14 +11,19 @@ def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
     return 4 * problem_alpha(t, problem) ** 2 / problem.gap**2
 
 
-def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: int) -> FloatArray:
-    """t/16n - 4Kα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved)."""
-    return t / (16 * n_contexts) - problem.n_arms * suboptimal_pulls(t, problem)
+def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: float, merged: int = 1) -> FloatArray:
+    """t/16n - 4mKα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved).
+
+    merged : m, how many contexts count as one (see `t_1`); 1 in the paper.
+    """
+    return t / (16 * n_contexts) - merged * problem.n_arms * suboptimal_pulls(t, problem)
 
 
-def width_squared_bound(t: IntArray, problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> FloatArray:
-    """δ²/(t/16n - 4Kα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
-    pulls = optimal_pulls(t, problem, n_contexts)
+def width_squared_bound(
+    t: IntArray, problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1
+) -> FloatArray:
+    """δ²/(t/16n - 4mKα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
+    pulls = optimal_pulls(t, problem, n_contexts, merged)
     d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
     return np.where(pulls > 0, d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
 
