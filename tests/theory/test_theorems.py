@@ -37,7 +37,9 @@ def test_theorem_1_with_merged_contexts() -> None:
     K, d, l, gap, p, m, lambda_0 = 3, 2, 0.9, 0.2, 0.25, 6, 0.05
     expected = 384 * (2 + d) * (l**2 * d / lambda_0 + m * K) / (p * gap**2)
     assert theory.t_1(PROBLEM, 1 / p, lambda_0, merged=m) == pytest.approx(expected)
-    assert theory.theorem_1(PROBLEM, 1 / p, lambda_0, m).last_exploration == pytest.approx(expected * math.log(expected))
+    assert theory.theorem_1(PROBLEM, 1 / p, lambda_0, m).last_exploration == pytest.approx(
+        expected * math.log(expected)
+    )
     assert theory.t_1(PROBLEM, 4, lambda_0) == theory.t_1(PROBLEM, 4, lambda_0, merged=1)
 
 
