@@ -59,7 +59,11 @@ def test_problems_that_break_an_assumption_say_which() -> None:
         [[[1.0, 0], [0, 1.0], [0.5, 0.5], [0.1, 0], [0, 0.1]], [[0.1, 0], [0, 0.1], [0.5, 0.5], [1.0, 0], [0, 1.0]]],
         [[1, 1], [1, 1]],
     )
-    assert "no gap" in armspan.audit(tie).verdicts[0].reason
+    assert tie.gap == pytest.approx(0.9)  # pulls in the tied context cost nothing
+    assert armspan.audit(tie).verdicts[0].answer == "yes"
+    assert armspan.regret_bound(tie).total < np.inf
+    box = BoxContexts([[1.0, -1.0], [-1.0, 1.0]])
+    assert "no gap" in armspan.audit(box).verdicts[0].reason
 
 
 def test_symmetric_features_make_greedy_safe() -> None:
@@ -219,7 +223,9 @@ def test_the_unit_of_a_feature_does_not_change_what_spans() -> None:
 
 def test_arms_that_only_tie_are_not_called_never_best() -> None:
     same = armspan.audit(contexts=np.random.default_rng(4).normal(size=(50, 2)), theta_hat=np.ones((2, 2)))
-    assert same.verdicts[0].reason == "Never best alone, only tied: arm 0, arm 1. There is no gap."
+    assert same.verdicts[0].reason == (
+        "Never best alone, only tied: arm 0, arm 1. Theory asks that each arm is best alone somewhere."
+    )
 
 
 def test_many_rows_are_audited_in_little_memory() -> None:

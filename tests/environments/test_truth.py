@@ -15,6 +15,7 @@ from armspan.environments import (
     paper_1b,
     paper_1c,
 )
+from armspan.errors import InvalidParameter
 from tests import naive
 from tests.strategies import Array, tables
 
@@ -52,9 +53,30 @@ def test_the_papers_problems_satisfy_the_assumptions() -> None:
 
 
 def test_no_gap() -> None:
-    env = FiniteContexts([[[1.0], [2.0]], [[1.0], [1.0]]], [[1.0], [1.0]])
+    env = FiniteContexts([[[1.0], [2.0]], [[1.0], [2.0]]], [[1.0], [1.0]])
     assert env.gap == 0
     assert [a.number for a in env.assumptions() if not a.holds] == ["1.2", "1.5"]
+
+
+def test_arms_that_tie_for_best_do_not_close_the_gap() -> None:
+    """Where all arms tie no pull costs anything; where two tie, what counts is how far the others are behind them."""
+    all_tie = FiniteContexts([[[1.0], [2.0]], [[1.0], [1.0]]], [[1.0], [1.0]])
+    assert all_tie.gap == 1.0
+    assert [a.number for a in all_tie.assumptions() if not a.holds] == ["1.5"]
+    rewards = np.array([[1.0, 1.0, 0.7], [0.2, 0.2 + 1e-16, 0.2], [0.0, 0.9, 0.1]])  # a row a context
+    env = FiniteContexts(rewards.T[:, :, None], np.ones((3, 1)))
+    assert env.gap == pytest.approx(0.3)
+    assert [list(env.optimal_contexts(a)) for a in range(3)] == [[], [2], []]  # C_a asks for a single best arm
+    assert FiniteContexts(rewards.T[:, :, None], np.ones((3, 1)), [0.0, 0.5, 0.5]).gap == pytest.approx(0.8)
+
+
+def test_contexts_that_never_arrive_do_not_set_the_feature_bound() -> None:
+    a = paper_1a()
+    features = np.concatenate([a.features, np.full((2, 1, 2), 30.0)], axis=1)
+    env = FiniteContexts(features, a.theta, [0.25, 0.25, 0.25, 0.25, 0.0])
+    assert env.feature_bound == a.feature_bound
+    with pytest.raises(InvalidParameter, match="features must not all be 0 in the contexts that arrive"):
+        FiniteContexts([[[0.0], [1.0]], [[0.0], [2.0]]], [[1.0], [1.0]], [1.0, 0.0])
 
 
 def test_an_arm_that_is_never_best() -> None:

@@ -5,7 +5,7 @@ from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
 from armspan.diversity.logged import LoggedDiversity, audit_log
 from armspan.diversity.measure import meta_of, problem_numbers
-from armspan.diversity.moments import leads, smallest_eigenvalues, weighted_moment
+from armspan.diversity.moments import leads, reward_gap, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
@@ -26,6 +26,7 @@ __all__ = [
     "meta_of",
     "problem_numbers",
     "regret_bound",
+    "reward_gap",
     "smallest_eigenvalues",
     "weighted_moment",
 ]

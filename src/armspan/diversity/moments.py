@@ -4,12 +4,27 @@ import numpy as np
 
 from armspan._typing import FloatArray
 
+_TIE = 1e-12
+"""Means that differ by less than this times the largest are equal up to rounding."""
+
 
 def leads(means: FloatArray) -> FloatArray:
     """How far the best arm leads the second in each row of means (n, K); 0 where they differ by rounding alone."""
     best_two = np.partition(means, -2, axis=1)[:, -2:]
     lead = best_two[:, 1] - best_two[:, 0]
-    return np.where(lead > 1e-12 * np.abs(means).max(), lead, 0.0)
+    return np.where(lead > _TIE * np.abs(means).max(), lead, 0.0)
+
+
+def reward_gap(means: FloatArray) -> float:
+    """Δ of contexts with means (n, K): the least that an arm which is not best falls behind; 0 where none ever does.
+
+    Arms that tie for best cost nothing, whichever is pulled, so they do not make Δ 0: in each context it is the lead of
+    the best mean over the best smaller one. That is what the proof needs, which takes Δ for the regret of any
+    suboptimal pull. C_a needs more, a single best arm: see `leads`.
+    """
+    losses = means.max(axis=1, keepdims=True) - means
+    real = losses > _TIE * np.abs(means).max()
+    return float(losses[real].min()) if real.any() else 0.0
 
 
 def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:

@@ -37,7 +37,11 @@ def constant_regret(report: DiversityReport) -> Verdict:
     tied = [row.name for row in report.arms if row.probability == 0 and row.ties]
     flat = [row for row in report.arms if row.probability > 0 and row.second_moment == 0]
     if tied:
-        return Verdict(question, "no", f"Never best alone, only tied: {_list(tied)}. There is no gap.")
+        return Verdict(
+            question,
+            "no",
+            f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere.",
+        )
     if never:
         seen = "" if report.samples is None else f" in {report.samples:,} sampled contexts"
         reason = f"Never best{seen}: {_list(never)}. Telling such an arm apart costs at least log T."

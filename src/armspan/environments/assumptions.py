@@ -46,9 +46,9 @@ def _bounded(env: "Environment") -> Assumption:
 
 def _gap(env: "Environment") -> Assumption:
     reason = (
-        f"In every context the best arm leads by at least Δ = {env.gap:.4g}."
+        f"In every context an arm that is not best falls behind by at least Δ = {env.gap:.4g}."
         if env.gap > 0
-        else "Two arms can be equally good, or nearly so, in some context: there is no gap."
+        else "An arm can fall behind the best by as little as one likes, or none ever does: there is no gap."
     )
     return Assumption("1.2", "Minimum reward gap", env.gap > 0, reason)
 
