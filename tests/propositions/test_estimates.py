@@ -38,9 +38,9 @@ def test_irregular_frames_are_as_rare_as_hoeffding_says() -> None:
     """A frame is in 𝒜 with probability at most Kd·exp(-p²·length/2); counts in 500 runs, plus 4.5 deviations."""
     env, runs = paper_1b(), 500
     irregular = simulate(env, LinUCBd(), horizon=2**11 - 1, runs=runs, events=True).events["LinUCB-d"].irregular
-    frames = np.arange(irregular.shape[1])
-    bound = env.n_arms * env.n_features * theory.irregular_probability(2.0 ** (frames - 1), audit(env).p)
-    expected = runs * np.minimum(bound, 1.0)[1:]  # frame k is judged by frame k - 1, of length 2^(k-1)
+    lengths = 2 ** np.arange(irregular.shape[1] - 1)  # frame k is judged by frame k - 1, of length 2^(k-1)
+    bound = env.n_arms * env.n_features * theory.irregular_probability(lengths, audit(env).p)
+    expected = runs * np.minimum(bound, 1.0)
     assert (irregular.sum(axis=0)[1:] <= expected + 4.5 * np.sqrt(expected)).all()
     assert expected[-1] < 0.1  # the last frame is long enough for the bound to say something
 

@@ -60,6 +60,7 @@ def audit_problem(
     lead, best = leads(means), np.argmax(means, axis=1)
     mine = [(lead > 0) & (best == a) for a in range(env.n_arms)]
     meta = None if exact else meta_of(env)
+    spans = (None,) * env.n_arms if exact or not hasattr(env, "certain_spans") else env.certain_spans()
     rows = tuple(
         _arm(
             (a, arm_names[a], feature_names),
@@ -68,6 +69,7 @@ def audit_problem(
             ties=bool(((lead == 0) & (means[:, a] >= means.max(axis=1) - 1e-12 * np.abs(means).max())).any()),
             rank_tolerance=rank_tolerance,
             sampled=None if exact else len(x),
+            certain=spans[a],
             meta_basis=None if meta is None else meta.bases[a],
         )
         for a in range(env.n_arms)
@@ -79,7 +81,8 @@ def audit_problem(
     else:
         lambda_0, upper = (0.0, 0.0) if meta is None else (meta.lambda_0, np.inf)
         p = 0.0 if meta is None else meta.p
-        p_interval = (0.0, 0.0) if meta is None else (meta.p_low, meta.p_high)
+        most = min(row.probability_interval[1] for row in rows) if all(row.spans for row in rows) else 0.0
+        p_interval = (0.0, most) if meta is None else (meta.p_low, meta.p_high)
     shared = x.strides[1] == 0  # all arms have the same features
     half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(1 if shared else env.n_arms)]
     report = DiversityReport(
@@ -134,12 +137,14 @@ def _arm(
     ties: bool,
     rank_tolerance: float,
     sampled: int | None,
+    certain: bool | None,
     meta_basis: FloatArray | None,
 ) -> ArmDiversity:
     """One row of the report.
 
     who : the arm's number, its name, and those of the features. X : (m, d) its features where it is best.
-    sampled : of how many contexts; None if these are all. meta_basis : that of the arm's meta-contexts, if it has any.
+    sampled : of how many contexts; None if these are all. certain : whether it spans, where the environment knows.
+    meta_basis : that of the arm's meta-contexts, if it has any.
     """
     (arm, name, feature_names), d = who, X.shape[1]
     p = float(weights.sum())
@@ -148,6 +153,9 @@ def _arm(
     moment_interval = (0.0, 0.0)
     if len(X) == 0:
         words = f"arm {name} is never best" + (" alone" if ties else "")
+        if sampled is not None and certain is not False:
+            moment_interval = (0.0, np.inf)
+            words = f"arm {name} was not best in {sampled:,} sampled contexts" + (", but it can be" if certain else "")
     else:
         moment = weighted_moment(X, weights)
         smallest, weak = weakest(moment)
@@ -155,6 +163,8 @@ def _arm(
         direction, rank = _plainest(weak), _rank(X, rank_tolerance)
         share = smallest / float(np.linalg.eigvalsh(moment)[-1]) if smallest else 0.0
         words = direction_words(name, feature_names, direction, share, missing)
+        if missing and sampled is not None and certain is not False:
+            words = f"arm {name} was best in {len(X)} of {sampled:,} sampled contexts, too few to tell how it varies"
         moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)
         if sampled is None:
             basis = best_basis(X)
@@ -170,6 +180,7 @@ def _arm(
         probability_interval=p_interval,
         second_moment=smallest,
         second_moment_interval=moment_interval,
+        spans=certain if certain is not None else True if smallest > 0 else False if sampled is None else None,
         ties=ties,
         rank=rank,
         basis=basis,

@@ -25,6 +25,6 @@ def regret_bound(env: Audited) -> theory.Bound:
     problem, p = problem_numbers(env), report.p_interval[0]
     if report.exact:
         return theory.theorem_1(problem, n_contexts=1 / p, lambda_0=report.lambda_0)
-    if p == 0:
-        raise NotApplicable(f"no meta-contexts of {env.name} are frequent enough to measure their probability")
+    if p == 0 or report.lambda_0 == 0:
+        raise NotApplicable(f"the theorem's constant for {env.name} cannot be told. {promise.reason}")
     return theory.theorem_2(problem, p, report.lambda_0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.diversity.report import DiversityReport, Verdict
+from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
 _MOST_FEATURES = 4
 """A direction is described by this many features, those that weigh most."""
@@ -33,9 +33,9 @@ def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
 def constant_regret(report: DiversityReport) -> Verdict:
     """The hypotheses of Theorems 1 and 2."""
     question = "Does theory promise constant regret?"
-    never = [row.name for row in report.arms if row.probability == 0]
-    tied = [row.name for row in report.arms if row.probability == 0 and row.ties]
-    flat = [row for row in report.arms if row.probability > 0 and row.second_moment == 0]
+    never = [row.name for row in report.arms if row.spans is False and row.probability == 0]
+    tied = [row.name for row in report.arms if row.name in never and row.ties]
+    flat = [row for row in report.arms if row.spans is False and row.probability > 0]
     if tied:
         return Verdict(
             question,
@@ -43,20 +43,31 @@ def constant_regret(report: DiversityReport) -> Verdict:
             f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere.",
         )
     if never:
-        seen = "" if report.samples is None else f" in {report.samples:,} sampled contexts"
-        reason = f"Never best{seen}: {_list(never)}. Telling such an arm apart costs at least log T."
+        reason = f"Never best: {_list(never)}. Telling such an arm apart costs at least log T."
         return Verdict(question, "no", reason)
     if flat:
         which = _list([row.name for row in flat])
         return Verdict(question, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
     if not report.gap > 0:
         return Verdict(question, "no", "There is no gap between the best arm and the next.")
+    if unknown := [row for row in report.arms if row.spans is None]:
+        return Verdict(question, "not known", _too_rare(unknown, report.samples))
     if not report.exact and not report.p_interval[0] > 0:
-        reason = "Every arm's own contexts span in the sample, but no basis was found whose surroundings are met often."
-        return Verdict(question, "not known", reason)
+        rare = [row for row in report.arms if row.second_moment == 0]
+        why = _too_rare(rare, report.samples) if rare else "No basis was found whose surroundings are met often."
+        return Verdict(question, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
     return Verdict(
         question, "yes", f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
     )
+
+
+def _too_rare(rows: Sequence[ArmDiversity], samples: int | None) -> str:
+    """What a sample says of arms that it hardly saw best."""
+    assert samples is not None
+    unseen, few = ([row.name for row in rows if (row.probability == 0) is never] for never in (True, False))
+    seen = f"in {samples:,} sampled contexts"
+    words = [f"Not seen best {seen}: {_list(unseen)}, so the probability is below {3 / samples:.2g}."] if unseen else []
+    return " ".join(words + ([f"Seen best too rarely {seen} to tell how it varies: {_list(few)}."] if few else []))
 
 
 def greedy_is_covered(report: DiversityReport) -> Verdict:

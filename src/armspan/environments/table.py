@@ -92,10 +92,13 @@ class TableEnvironment(Environment):
         x = np.swapaxes(self.features, 0, 1)[arrive]
         return x, self.reward_table.T[arrive], self.probabilities[arrive], True
 
-    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
         x = np.swapaxes(self.features, 0, 1)
         p, smallest = diversity.smallest_eigenvalues(x, self.reward_table.T, self.probabilities)
-        return p, smallest, ""
+        return p, smallest, None
+
+    def certain_spans(self) -> tuple[bool | None, ...]:
+        return tuple(bool(smallest > 0) for smallest in self.diversity_per_arm()[1])
 
 
 class TableStream:
