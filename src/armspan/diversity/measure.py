@@ -13,6 +13,7 @@ from armspan.diversity.covariate import least_diverse_half_space
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
 from armspan.diversity.moments import leads, weakest, weighted_moment
+from armspan.diversity.recurrence import basis_contexts
 from armspan.diversity.report import ArmDiversity, DiversityReport
 from armspan.diversity.verdicts import direction_words, verdicts
 
@@ -76,13 +77,14 @@ def audit_problem(
     )
     if exact:
         lambda_0, upper = min(row.basis.eigenvalue for row in rows), min(row.basis.upper for row in rows)
-        p = min(_rarest(row, weights[mine[row.arm]]) for row in rows)
-        p_interval = (p, p)
+        found = basis_contexts(x, weights, [np.flatnonzero(own) for own in mine], [row.basis_features for row in rows])
+        p, p_interval, merged_p, merged = found.p, (found.p, found.p), found.merged_p, found.merged
     else:
         lambda_0, upper = (0.0, 0.0) if meta is None else (meta.lambda_0, np.inf)
         p = 0.0 if meta is None else meta.p
         most = min(row.probability_interval[1] for row in rows) if all(row.spans for row in rows) else 0.0
         p_interval = (0.0, most) if meta is None else (meta.p_low, meta.p_high)
+        merged_p, merged = p, 1
     shared = x.strides[1] == 0  # all arms have the same features
     half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(1 if shared else env.n_arms)]
     report = DiversityReport(
@@ -93,6 +95,8 @@ def audit_problem(
         delta=theory.delta(env.feature_bound, env.n_features, lambda_0) if lambda_0 > 0 else np.inf,
         p=p,
         p_interval=p_interval,
+        merged_p=merged_p,
+        merged=merged,
         arms=rows,
         feature_names=feature_names,
         half_space=min(half_spaces, key=lambda entry: entry.eigenvalue),
@@ -201,12 +205,6 @@ def _plainest(space: FloatArray) -> FloatArray:
     nearness = (space**2).sum(axis=1)
     nearest = space[int(np.argmax(nearness > nearness.max() - 1e-9))]
     return space @ nearest / np.linalg.norm(nearest)
-
-
-def _rarest(row: ArmDiversity, weights: FloatArray) -> float:
-    """How often the rarest features of the arm's basis arrive."""
-    often = [float(weights[(row.features == feature).all(axis=1)].sum()) for feature in row.basis_features]
-    return min(often, default=0.0)
 
 
 def _rank(X: FloatArray, tolerance: float) -> int:

@@ -61,6 +61,7 @@ class DiversityReport:
     gap : Δ. delta : δ = l√(d/λ₀), infinite without diversity.
     p : how often the rarest context of the bases arrives, or the rarest meta-context (Section 5) where contexts do not
         recur; 0 where there is no basis. p_interval : 95 % interval of it.
+    merged_p, merged : the same where contexts with the same basis features count as one, and how many do at most.
     arms : a row an arm. feature_names : what the features are called.
     half_space : the least diverse half-space of any arm's features (covariate diversity).
     optimal_rank : rank of all arms' optimal features together (the HLS condition asks for all of it).
@@ -76,6 +77,8 @@ class DiversityReport:
     delta: float
     p: float
     p_interval: tuple[float, float]
+    merged_p: float
+    merged: int
     arms: tuple[ArmDiversity, ...]
     feature_names: tuple[str, ...]
     half_space: HalfSpace
@@ -98,6 +101,8 @@ class DiversityReport:
     def __str__(self) -> str:
         seen = "all contexts" if self.samples is None else f"{self.samples:,} sampled contexts"
         p = f"{self.p:.4g}" if self.exact else f"{self.p:.3g} ({self.p_interval[0]:.2g} to {self.p_interval[1]:.2g})"
+        if self.merged_p > self.p:
+            p += f" ({self.merged_p:.4g} with contexts of equal features as one)"
         width = max(3, *(len(row.name) for row in self.arms))
         lines = [
             f"{self.environment}, {seen}",
