@@ -10,6 +10,7 @@ from armspan import theory
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis, best_basis
 from armspan.diversity.covariate import least_diverse_half_space
+from armspan.diversity.directions import plainest, positive
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
 from armspan.diversity.moments import leads, weakest, weighted_moment
@@ -164,9 +165,10 @@ def _arm(
         moment = weighted_moment(X, weights)
         smallest, weak = weakest(moment)
         missing = weak.shape[1] if smallest == 0 else 0
-        direction, rank = _plainest(weak), _rank(X, rank_tolerance)
+        constant, rank = (X[0] != 0) & (np.ptp(X, axis=0) == 0), _rank(X, rank_tolerance)
+        direction = plainest(weak, np.sqrt(np.diag(moment)), constant) if missing else positive(weak[:, 0])
         share = smallest / float(np.linalg.eigvalsh(moment)[-1]) if smallest else 0.0
-        words = direction_words(name, feature_names, direction, share, missing)
+        words = direction_words(name, feature_names, direction, share, missing, constant)
         if missing and sampled is not None and certain is not False:
             words = f"arm {name} was best in {len(X)} of {sampled:,} sampled contexts, too few to tell how it varies"
         moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)
@@ -198,13 +200,6 @@ def _around(value: float, sample: FloatArray) -> tuple[float, float]:
     """95 % interval of a mean that came out as value."""
     half = 1.96 * float(sample.std()) / np.sqrt(len(sample))
     return max(value - half, 0.0), value + half
-
-
-def _plainest(space: FloatArray) -> FloatArray:
-    """Of the directions in a space, given by orthonormal columns (d, m), the one nearest to a single feature."""
-    nearness = (space**2).sum(axis=1)
-    nearest = space[int(np.argmax(nearness > nearness.max() - 1e-9))]
-    return space @ nearest / np.linalg.norm(nearest)
 
 
 def _rank(X: FloatArray, tolerance: float) -> int:

@@ -2,24 +2,24 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from armspan._typing import FloatArray
+from armspan._typing import BoolArray, FloatArray
+from armspan.diversity.directions import always, combination
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
-_MOST_FEATURES = 4
-"""A direction is described by this many features, those that weigh most."""
 
-
-def direction_words(arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int) -> str:
+def direction_words(
+    arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int, constant: BoolArray
+) -> str:
     """What an arm's weakest direction means.
 
     share : how much its optimal features vary there, against where they vary most. missing : in how many directions
-    they do not vary at all.
+    they do not vary at all. constant : (d,) features that never change there.
     """
-    where = _combination(features, direction)
+    where = combination(features, direction)
     if missing:
         more = "" if missing == 1 else f", and {missing - 1} more direction{'s' if missing > 2 else ''}"
+        if rule := always(features, direction, constant):
+            return f"where arm {arm} is best, {rule}" + more.replace(", and", "; it is flat in", 1)
         return f"arm {arm} is never best in contexts that vary along {where}{more}"
     how = "hardly varies" if share < 0.01 else "varies least"
     return f"where arm {arm} is best, it {how} along {where} ({share:.1%} of its largest)"
@@ -74,7 +74,7 @@ def greedy_is_covered(report: DiversityReport) -> Verdict:
     """Covariate diversity, which the greedy policy needs."""
     question = "Is greedy covered by theory (covariate diversity)?"
     worst = report.half_space
-    where = _combination(report.feature_names, worst.direction, signed=True)
+    where = combination(report.feature_names, worst.direction, signed=True)
     if worst.eigenvalue == 0:
         return Verdict(question, "no", f"The features with uᵀx ≥ 0 do not span for u along {where}.")
     answer = "yes" if worst.certain and report.exact else "not known"
@@ -87,16 +87,6 @@ def optimal_features_span(report: DiversityReport) -> Verdict:
     full = report.optimal_rank == report.n_features
     reason = f"All optimal features together have rank {report.optimal_rank} of {report.n_features}."
     return Verdict("Do the optimal features span (HLS)?", "yes" if full else "no", reason)
-
-
-def _combination(features: Sequence[str], direction: FloatArray, *, signed: bool = False) -> str:
-    """A direction by the features that weigh most in it; without its sign where a single one does, unless signed."""
-    order = np.argsort(-np.abs(direction))
-    if direction[order[0]] ** 2 > 0.9:
-        return f"{'-' if signed and direction[order[0]] < 0 else ''}feature {features[order[0]]}"
-    main = order[: max(1, int((np.abs(direction) > 0.1).sum()))]
-    words = " ".join(f"{direction[j]:+.2f}·feature {features[j]}" for j in sorted(main[:_MOST_FEATURES]))
-    return words + (" and others" if len(main) > _MOST_FEATURES else "")
 
 
 def _list(arms: Sequence[str]) -> str:
