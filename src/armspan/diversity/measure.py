@@ -9,7 +9,7 @@ import numpy as np
 from armspan import theory
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis, best_basis
-from armspan.diversity.covariate import least_diverse_half_space
+from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.directions import plainest, positive
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
@@ -100,7 +100,7 @@ def audit_problem(
         merged=merged,
         arms=rows,
         feature_names=feature_names,
-        half_space=min(half_spaces, key=lambda entry: entry.eigenvalue),
+        half_space=_worst(half_spaces),
         optimal_rank=_rank(x[np.arange(len(x)), best], rank_tolerance),
         margin=_quantile(lead, weights, 0.05),
         meta=meta,
@@ -194,6 +194,12 @@ def _arm(
         weakest_direction=direction,
         words=words,
     )
+
+
+def _worst(half_spaces: Sequence[HalfSpace]) -> HalfSpace:
+    """The worst of several arms' half-spaces; for certain only if each of those is the worst of its arm."""
+    worst = min(half_spaces, key=lambda entry: entry.eigenvalue)
+    return replace(worst, certain=worst.eigenvalue == 0 or all(entry.certain for entry in half_spaces))
 
 
 def _around(value: float, sample: FloatArray) -> tuple[float, float]:
