@@ -135,6 +135,15 @@ def test_agents_name_combinations_like_the_audit() -> None:
     X = rng.normal(size=(500, 1)) * [1.0, 2.0, 0.0] + rng.normal(size=(500, 1)) * [0.0, 1.0, 0.0]
     agent.update(["a"] * 500, X, np.zeros(500))
     assert agent.diversity()[0].words == "arm a was seen least along feature 2: not at all"
+    agent = policy.agent(arms=["a", "b"], n_features=4, feature_names=["web", "app", "old", "shop"], intercept=True)
+    agent.update(["a"] * 3, np.eye(4)[[0, 1, 3]], np.zeros(3))
+    agent.update(["b"] * 2, np.ones((2, 4)), np.zeros(2))
+    assert [row.words for row in agent.diversity()] == [
+        "arm a was seen least along feature old: not at all, nor along 1 more direction",
+        "where arm b was pulled, web and app never change; so app says nothing new; it was not seen along 3 more "
+        "directions either",
+    ]
+    agent = policy.agent(arms=["a", "b"], n_features=3)
     X = rng.normal(size=(500, 3)) @ np.array([[1.0, 1.0, 0], [0.1, -0.1, 0], [0, 0, 1.0]])
     agent.update(["b"] * 500, X, np.zeros(500))
     assert re.match(r"arm b was seen least along [+-]0\.7\d·feature 0 [+-]0\.7\d·feature 1", agent.diversity()[1].words)

@@ -34,12 +34,12 @@ def arm_knowledge(state: State, k: int, feature_names: Sequence[Any]) -> ArmKnow
         return ArmKnowledge(name, pulls, smallest, seen / pulls, direction, words)
     constant = _constant(gram, tolerance, state.settings.intercept)
     direction = plainest(flat, np.sqrt(np.diag(gram)), constant)
+    more = "" if (n := flat.shape[1] - 1) == 0 else f" {n} more direction{'s' if n > 1 else ''}"
     if rule := always(feature_names, direction, constant):
-        words = f"where arm {name} was pulled, {rule}"
+        words = f"where arm {name} was pulled, {rule}" + (f"; it was not seen along{more} either" if more else "")
     else:
         words = f"arm {name} was seen least along {combination(feature_names, direction)}: not at all"
-    if (more := flat.shape[1] - 1) > 0:
-        words += f", nor along {more} more direction{'s' if more > 1 else ''}"
+        words += f", nor along{more}" if more else ""
     return ArmKnowledge(name, pulls, smallest, seen / pulls, direction, words)
 
 
