@@ -192,13 +192,17 @@ def lambda_0(features: Array, theta: Array) -> float:
 
 
 def gap(features: Array, theta: Array) -> float:
-    """Delta: the minimum over contexts of best minus second best mean reward (Assumption 1.2); 0 where two tie."""
+    """Delta: the smallest regret of a pull that has any, over contexts and arms (Assumption 1.2); 0 if none has.
+
+    Arms that tie for best, up to 1e-9, have none.
+    """
     means = mean_rewards(features, theta)
     smallest = math.inf
     for row in means:
-        ordered = sorted(row, reverse=True)
-        smallest = min(smallest, float(ordered[0] - ordered[1]))
-    return smallest
+        for mean in row:
+            if max(row) - mean > 1e-9:
+                smallest = min(smallest, float(max(row) - mean))
+    return smallest if smallest < math.inf else 0.0
 
 
 def second_moment_min_eigenvalue(features: Array, theta: Array, probabilities: Array) -> Array:

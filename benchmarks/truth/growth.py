@@ -69,7 +69,9 @@ def _examine(job: tuple[int, int, int, int]) -> tuple[int, Score]:
 
 def examination(samples: int, workers: int) -> Iterator[tuple[int, Score]]:
     """All families, numbers of runs and horizons."""
-    jobs = [(number, runs, horizon, samples) for number in range(len(FAMILIES)) for runs in RUNS for horizon in HORIZONS]
+    jobs = [
+        (number, runs, horizon, samples) for number in range(len(FAMILIES)) for runs in RUNS for horizon in HORIZONS
+    ]
     with ProcessPoolExecutor(workers) as pool:
         yield from pool.map(_examine, jobs)
 

@@ -386,7 +386,7 @@ def test_the_gauge_sees_exploration_end() -> None:
     good, bad = agent.diversity()
     assert good.growth > 0.05
     assert bad.pulls < 300
-    assert "seen least along feature" in good.words
+    assert "was seen least along -0.70·feature 0 +0.71·feature 1" in good.words
     assert agent.exploration([1.0, 0.0]).greedy == "good"
 
 

@@ -34,7 +34,7 @@ def test_in_space_the_search_beats_random_directions(d: int) -> None:
     found = least_diverse_half_space(X, weights)
     random = min(moment(X, weights, u) for u in rng.normal(size=(2000, d)))
     assert 0 < found.eigenvalue <= random
-    assert not found.certain
+    assert found.certain is (d == 3)  # in five dimensions there are too many half-spaces to look at
     assert moment(X, weights, found.direction) == pytest.approx(found.eigenvalue)
 
 

@@ -59,7 +59,11 @@ def test_problems_that_break_an_assumption_say_which() -> None:
         [[[1.0, 0], [0, 1.0], [0.5, 0.5], [0.1, 0], [0, 0.1]], [[0.1, 0], [0, 0.1], [0.5, 0.5], [1.0, 0], [0, 1.0]]],
         [[1, 1], [1, 1]],
     )
-    assert "no gap" in armspan.audit(tie).verdicts[0].reason
+    assert tie.gap == pytest.approx(0.9)  # pulls in the tied context cost nothing
+    assert armspan.audit(tie).verdicts[0].answer == "yes"
+    assert armspan.regret_bound(tie).total < np.inf
+    box = BoxContexts([[1.0, -1.0], [-1.0, 1.0]])
+    assert "no gap" in armspan.audit(box).verdicts[0].reason
 
 
 def test_symmetric_features_make_greedy_safe() -> None:
@@ -120,14 +124,46 @@ def test_moving_one_vector_is_counted_like_any_basis() -> None:
             np.testing.assert_array_equal(found, counts(X, trial, 0.3))
 
 
-def test_no_meta_contexts_without_diversity() -> None:
+def test_arms_that_can_be_best_but_were_not_seen_to_be() -> None:
+    """By the closed form every arm of this box can be best, so that theory promises a constant; it cannot be told."""
     report = armspan.audit(paper_1c(0))
     assert (report.p, report.lambda_0) == (0.0, 0.0)
-    with pytest.raises(
-        NotApplicable,
-        match=r"no theorem applies to paper 1c, seed 0\. Never best in 200,000 sampled contexts: arm 2, arm 3",
-    ):
+    assert 3 / 200_000 < report.p_interval[1] < 4 / 200_000
+    assert [row.spans for row in report.arms] == [True] * 5
+    verdict = report.verdicts[0]
+    assert verdict.answer == "yes"
+    assert verdict.reason == (
+        "Every arm's own contexts span, but λ₀ and p are too rare to measure. Not seen best in 200,000 sampled "
+        "contexts: arm 2, arm 3, so the probability is below 1.5e-05."
+    )
+    assert "λ₀, δ and p are too rare to measure" in str(report)
+    assert report.arms[2].words == "arm 2 was not best in 200,000 sampled contexts, but it can be"
+    with pytest.raises(NotApplicable, match=r"constant for paper 1c, seed 0 cannot be told.*too rare to measure"):
         armspan.regret_bound(paper_1c(0))
+
+
+def test_an_arm_of_a_box_that_is_never_best() -> None:
+    report = armspan.audit(BoxContexts([[1.0, 0.5], [-1.0, -0.5]], low=0.1))
+    assert [row.spans for row in report.arms] == [True, False]
+    assert report.verdicts[0].answer == "no"
+    assert report.verdicts[0].reason == "Never best: arm 1. Telling such an arm apart costs at least log T."
+    assert report.arms[1].words == "arm 1 is never best"
+
+
+def test_what_only_a_sample_can_tell_is_not_known() -> None:
+    """A box that does not know its closed form: an arm that was not seen best may be rare, or never best."""
+
+    class Sampled(BoxContexts):
+        def certain_spans(self) -> tuple[bool | None, ...]:
+            return (None,) * self.n_arms
+
+    report = armspan.audit(Sampled(paper_1c(0).theta, gap=0.5))
+    assert report.verdicts[0].answer == "not known"
+    assert report.verdicts[0].reason == (
+        "Not seen best in 200,000 sampled contexts: arm 2, arm 3, so the probability is below 1.5e-05."
+    )
+    with pytest.raises(NotApplicable, match="no theorem applies"):
+        armspan.regret_bound(Sampled(paper_1c(0).theta, gap=0.5))
 
 
 def test_seen_contexts_are_audited_like_a_problem() -> None:
@@ -198,11 +234,13 @@ def test_sampled_contexts_have_intervals() -> None:
     assert report.verdicts[0].answer == "no"
 
 
-def test_a_basis_that_is_hardly_ever_met_promises_nothing() -> None:
+def test_a_basis_that_is_hardly_ever_met_has_no_constant() -> None:
+    """Every arm was seen to span, so theory promises a constant, but which one cannot be measured."""
     for seed in (4, 5):
         verdict = armspan.audit(paper_1c(seed)).verdicts[0]
-        assert verdict.answer == "not known"
-        with pytest.raises(NotApplicable, match="no theorem applies"):
+        assert verdict.answer == "yes"
+        assert "No basis was found whose surroundings are met often" in verdict.reason
+        with pytest.raises(NotApplicable, match="too rare to measure"):
             armspan.regret_bound(paper_1c(seed))
 
 
@@ -219,7 +257,9 @@ def test_the_unit_of_a_feature_does_not_change_what_spans() -> None:
 
 def test_arms_that_only_tie_are_not_called_never_best() -> None:
     same = armspan.audit(contexts=np.random.default_rng(4).normal(size=(50, 2)), theta_hat=np.ones((2, 2)))
-    assert same.verdicts[0].reason == "Never best alone, only tied: arm 0, arm 1. There is no gap."
+    assert same.verdicts[0].reason == (
+        "Never best alone, only tied: arm 0, arm 1. Theory asks that each arm is best alone somewhere."
+    )
 
 
 def test_many_rows_are_audited_in_little_memory() -> None:

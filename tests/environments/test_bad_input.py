@@ -24,7 +24,7 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: E.FiniteContexts(GOOD[0], [[1.0, np.inf], [1, 1]]), "theta must be finite, got inf at [0, 1]"),
     (lambda: E.FiniteContexts(GOOD[0], [[1.0, 2.0]]), "theta must have shape (2, 2), got shape (1, 2)"),
     (lambda: E.FiniteContexts(np.ones((1, 3, 2)), [[1, 2]]), "features must have at least 2 arms"),
-    (lambda: E.FiniteContexts(0 * GOOD[0], GOOD[1]), "features must not all be 0"),
+    (lambda: E.FiniteContexts(0 * GOOD[0], GOOD[1]), "features must not all be 0 in the contexts that arrive"),
     (lambda: E.FiniteContexts(*GOOD, [0.5, 0.5]), "probabilities must have shape (3,), got shape (2,)"),
     (lambda: E.FiniteContexts(*GOOD, [0.5, 0.7, -0.2]), "probabilities must be >= 0, got -0.2 at [2]"),
     (lambda: E.FiniteContexts(*GOOD, [0.5, 0.5, 0.5]), "probabilities must sum to 1, got 1.5"),

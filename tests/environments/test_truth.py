@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from armspan.environments import (
     PAPER_1A_LEVEL,
     BoxContexts,
+    Environment,
     FiniteContexts,
     MarkovContexts,
     Rademacher,
@@ -15,6 +18,7 @@ from armspan.environments import (
     paper_1b,
     paper_1c,
 )
+from armspan.errors import InvalidParameter
 from tests import naive
 from tests.strategies import Array, tables
 
@@ -52,9 +56,30 @@ def test_the_papers_problems_satisfy_the_assumptions() -> None:
 
 
 def test_no_gap() -> None:
-    env = FiniteContexts([[[1.0], [2.0]], [[1.0], [1.0]]], [[1.0], [1.0]])
+    env = FiniteContexts([[[1.0], [2.0]], [[1.0], [2.0]]], [[1.0], [1.0]])
     assert env.gap == 0
     assert [a.number for a in env.assumptions() if not a.holds] == ["1.2", "1.5"]
+
+
+def test_arms_that_tie_for_best_do_not_close_the_gap() -> None:
+    """Where all arms tie no pull costs anything; where two tie, what counts is how far the others are behind them."""
+    all_tie = FiniteContexts([[[1.0], [2.0]], [[1.0], [1.0]]], [[1.0], [1.0]])
+    assert all_tie.gap == 1.0
+    assert [a.number for a in all_tie.assumptions() if not a.holds] == ["1.5"]
+    rewards = np.array([[1.0, 1.0, 0.7], [0.2, 0.2 + 1e-16, 0.2], [0.0, 0.9, 0.1]])  # a row a context
+    env = FiniteContexts(rewards.T[:, :, None], np.ones((3, 1)))
+    assert env.gap == pytest.approx(0.3)
+    assert [list(env.optimal_contexts(a)) for a in range(3)] == [[], [2], []]  # C_a asks for a single best arm
+    assert FiniteContexts(rewards.T[:, :, None], np.ones((3, 1)), [0.0, 0.5, 0.5]).gap == pytest.approx(0.8)
+
+
+def test_contexts_that_never_arrive_do_not_set_the_feature_bound() -> None:
+    a = paper_1a()
+    features = np.concatenate([a.features, np.full((2, 1, 2), 30.0)], axis=1)
+    env = FiniteContexts(features, a.theta, [0.25, 0.25, 0.25, 0.25, 0.0])
+    assert env.feature_bound == a.feature_bound
+    with pytest.raises(InvalidParameter, match="features must not all be 0 in the contexts that arrive"):
+        FiniteContexts([[[0.0], [1.0]], [[0.0], [2.0]]], [[1.0], [1.0]], [1.0, 0.0])
 
 
 def test_an_arm_that_is_never_best() -> None:
@@ -76,9 +101,100 @@ def test_noise_beyond_the_papers_and_markov_arrivals_are_named() -> None:
     assert "ergodic" in assumptions[3].reason
 
 
-def test_box_assumptions_by_sampling() -> None:
-    assert not paper_1c(0).assumptions().hold  # some arm is never best there
+def farthest_lead(env: BoxContexts, a: int) -> float:
+    """The largest lead of arm a in the box by a linear program: max t with θ_aᵀx_a - θ_bᵀx_b ≥ t for all b ≠ a."""
+    K, d = env.theta.shape
+    rows = []
+    for b in range(K):
+        if b != a:
+            row = np.zeros((K, d))
+            row[a], row[b] = -env.theta[a], env.theta[b]
+            rows.append(np.append(row, 1.0))
+    sides = [(low, high) for low, high in zip(env.low, env.high, strict=True)] * K
+    found = linprog(np.append(np.zeros(K * d), -1.0), A_ub=rows, b_ub=np.zeros(K - 1), bounds=[*sides, (None, None)])
+    assert found.status == 0
+    return -float(found.fun)
+
+
+@given(st.integers(2, 5), st.integers(1, 4), st.sampled_from([0.0, 0.05, 0.5]), st.integers(0, 10**6))
+def test_which_arms_of_a_box_can_be_best_is_decided_exactly(K: int, d: int, share: float, seed: int) -> None:
+    """Against a linear program; and an arm that a sample shows to be best was not said to be never best."""
+    rng = np.random.default_rng(seed)
+    theta, low = rng.normal(size=(K, d)), rng.normal(size=d)
+    theta *= rng.choice([0.1, 1.0, 3.0], size=(K, 1))
+    high = low + rng.random(d) + 0.1
+    reach = max(farthest_lead(BoxContexts(theta, low, high), a) for a in range(K))
+    try:
+        env = BoxContexts(theta, low, high, gap=max(share * reach, 0.0))
+    except InvalidParameter:  # hardly any draw has such a gap
+        return
+    leads = [farthest_lead(env, a) for a in range(K)]
+    for a, spans in enumerate(env.certain_spans()):
+        if abs(leads[a] - env.gap) > 1e-6:  # where the program's tolerance does not decide
+            assert spans is (leads[a] > env.gap)
+    p, _, _ = env.diversity_per_arm()
+    assert all(spans or p[a] == 0 for a, spans in enumerate(env.certain_spans()))
+
+
+def test_the_border_of_the_closed_form() -> None:
+    """A lead that reaches the gap and no more has probability 0; the least more has not."""
+    assert BoxContexts(np.zeros((2, 2))).certain_spans() == (False, False)
+    assert BoxContexts([[1.0], [1.0]]).certain_spans() == (True, True)
+    assert BoxContexts([[1.0], [-1.0]]).certain_spans() == (True, False)  # both are 0 at best and at worst
+    assert BoxContexts([[1.0], [-1.0]], low=-1e-300).certain_spans() == (True, True)
+    assert BoxContexts([[1.0], [0.5]], gap=0.5).certain_spans() == (True, False)
+    assert BoxContexts([[1.0], [0.5]], gap=np.nextafter(0.5, 0)).certain_spans() == (True, True)
+    assert BoxContexts([[1.0], [-1.0]], 1, 2).certain_spans() == (True, False)
+    assert paper_1a().certain_spans() == (True, True)
+    assert diversity_dial(0.0).certain_spans() == (False, False)
+
+
+def test_figure_1c_each_of_the_arms_can_be_optimal_in_most_draws() -> None:
+    """Arm a can win by more than Δ iff Σθ_a⁺ - max over b ≠ a of Σθ_b⁻ > Δ, which settles Assumption 1.5."""
+    unseen = 0
+    for seed in range(60):
+        env = paper_1c(seed)
+        above = [sum(max(value, 0.0) for value in row) for row in env.theta]
+        below = [sum(min(value, 0.0) for value in row) for row in env.theta]
+        expected = tuple(above[a] - max(below[b] for b in range(5) if b != a) > 0.5 for a in range(5))
+        assert env.certain_spans() == expected
+        diverse = env.assumptions()[4]
+        assert diverse.holds is all(expected)
+        if all(expected) and "too rarely" in diverse.reason:
+            unseen += 1
+            assert "never best" not in diverse.reason
+    assert unseen > 20  # sampling alone would have called these hopeless
+
+
+def test_box_assumptions() -> None:
+    rare = paper_1c(0).assumptions()
+    assert rare.hold
+    assert rare[4].reason == (
+        "Every arm can be best, in contexts that span the feature space. But in 100,000 draws arms 2, 3 were best too "
+        "rarely to measure that; arms 2, 3 were not at all, so the probability is below 3e-05."
+    )
     assert BoxContexts([[1.0, -1.0], [-1.0, 1.0]], gap=0.1).assumptions().hold
+    (failed,) = [a for a in BoxContexts([[1.0], [-1.0]], 1, 2).assumptions() if not a.holds]
+    assert failed.reason == "Arm 1 is never best alone; telling a worse arm apart costs at least log T."
+
+
+def test_what_only_a_sample_can_tell_is_not_known() -> None:
+    """The same boxes without their closed form."""
+
+    class Sampled(BoxContexts):
+        def certain_spans(self) -> tuple[bool | None, ...]:
+            return Environment.certain_spans(self)
+
+    env = Sampled(paper_1c(0).theta, gap=0.5)
+    diverse = env.assumptions()[4]
+    assert (diverse.holds, diverse.answer) == (None, "not known")
+    assert diverse.reason == (
+        "In 100,000 draws arms 2, 3 were best too rarely to tell whether they span; arms 2, 3 were not at all, so the "
+        "probability is below 3e-05."
+    )
+    assert "not known" in str(env.assumptions())
+    assert not env.assumptions().hold
+    assert Sampled([[1.0, -1.0], [-1.0, 1.0]], gap=0.1).assumptions().hold  # what was seen is proof
 
 
 def test_paper_1c_draws_theta_on_the_sphere() -> None:

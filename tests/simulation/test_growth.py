@@ -92,7 +92,9 @@ def test_few_runs_and_few_steps_are_undecided() -> None:
 
 
 def test_the_callers_own_checkpoints_are_enough_where_pulls_were_counted() -> None:
-    result = armspan.simulate(diversity_dial(1.0), armspan.LinUCBd(), horizon=20_000, runs=60, checkpoints=[100, 20_000])
+    result = armspan.simulate(
+        diversity_dial(1.0), armspan.LinUCBd(), horizon=20_000, runs=60, checkpoints=[100, 20_000]
+    )
     assert result.growth("LinUCB-d").verdict == "constant"
     assert result.suboptimal_pulls is not None
     alone = growth(result.checkpoints, result.pseudo_regret[0])

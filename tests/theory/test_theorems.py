@@ -32,15 +32,84 @@ def test_theorem_1_term_by_term() -> None:
     assert bound.total == pytest.approx(8 * M * K * d * n**2 + (8 * n + 1) * M * (2 + 2.5 * K) + t_2 * M)
 
 
-@pytest.mark.parametrize(("d", "factor"), [(2, 2.0), (3, 4 / 3), (4, 1.0), (6, 1.0)])
-def test_theorem_2_term_by_term(d: int, factor: float) -> None:
-    """8MKd/p², M(2 + 2.5K), 8M(2 + 2.5K)/p, t₄M with t₃ and t₄ of Appendix D, and 4δ²/d for δ² where d < 4."""
+def test_theorem_1_with_merged_contexts() -> None:
+    """t₁ = 384(2 + d)(δ² + mK)/(pΔ²), where Lemma 3 is applied once for each of m merged contexts."""
+    K, d, l, gap, p, m, lambda_0 = 3, 2, 0.9, 0.2, 0.25, 6, 0.05
+    expected = 384 * (2 + d) * (l**2 * d / lambda_0 + m * K) / (p * gap**2)
+    assert theory.t_1(PROBLEM, 1 / p, lambda_0, merged=m) == pytest.approx(expected)
+    assert theory.theorem_1(PROBLEM, 1 / p, lambda_0, m).last_exploration == pytest.approx(
+        expected * math.log(expected)
+    )
+    assert theory.t_1(PROBLEM, 4, lambda_0) == theory.t_1(PROBLEM, 4, lambda_0, merged=1)
+
+
+@given(
+    st.integers(2, 20), st.integers(1, 30), st.floats(0.01, 100), st.floats(0.01, 100), st.floats(1e-3, 1),
+    st.integers(1, 10**6),
+)  # fmt: skip
+def test_merged_contexts_the_widths_are_below_the_gap_from_t_2_on(
+    K: int, d: int, reach: float, delta_factor: float, p: float, m: int
+) -> None:
+    """At t ≥ t₂: tp/16 - 4mKα_t²/Δ² ≥ 4α_t²δ²/Δ², the display of Appendix C that ends the proof."""
+    gap, l, s = reach, 1.0, reach / 2  # Δ ≤ 2ls
+    lambda_0 = 1 / (1 + delta_factor)
+    t = theory.t_2(theory.ProblemNumbers(K, d, l, s, gap, gap), 1 / p, lambda_0, m)
+    if t > 1e300:
+        return
+    alpha = l * s + math.sqrt((2 + d) * math.log(1 + t * math.log(t) ** 2))
+    assert t * p / 16 - 4 * m * K * alpha**2 / gap**2 >= 4 * alpha**2 * (d / lambda_0) / gap**2 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
+def test_theorem_2_term_by_term(d: int) -> None:
+    """8MKd/p², M(2 + 2.5K), 8M(2 + 2.5K)/p, t₄M with t₃ and t₄ of Appendix D as printed, with δ² for every d."""
     K, l, s, gap, M, p, lambda_0 = 3, 0.9, 1.1, 0.2, 0.7, 0.03, 0.05
-    t_3 = max(1728 * (2 + d) * (factor * l**2 * d / lambda_0 + 2 * K * d) / (gap**2 * p), 10)
+    t_3 = max(1728 * (2 + d) * (l**2 * d / lambda_0 + 2 * K * d) / (gap**2 * p), 10)
     t_4 = max(t_3 * math.log(t_3) ** 2, math.exp(12 * l**2 * s**2 / (2 + d)))
     bound = theory.theorem_2(replace(PROBLEM, n_features=d), p, lambda_0)
     assert bound.total == pytest.approx(8 * M * K * d / p**2 + (8 / p + 1) * M * (2 + 2.5 * K) + t_4 * M)
     assert bound.last_exploration == pytest.approx(t_4)
+
+
+@given(st.floats(4, 600), st.integers(2, 200), st.integers(2, 1000), st.floats(1e-3, 1e12))
+def test_the_printed_t_4_makes_up_for_its_missing_factor(log_t: float, d: int, K: int, delta_squared: float) -> None:
+    """(δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4."""
+    t = math.exp(log_t)
+    left, right = (delta_squared + 2 * K * d) * log_t, 4 * delta_squared + 2 * K * d * math.log((d + t) / d)
+    assert left >= right * (1 - 1e-12)
+
+
+@given(st.floats(5, 600), st.integers(2, 10**6), st.floats(1, 1e12))
+def test_the_same_in_one_dimension(log_t: float, K: int, delta_squared: float) -> None:
+    """For d = 1 it takes log t ≥ 5, t ≥ 2K and δ² ≥ 1, which l² ≥ λ₀ gives."""
+    t = max(math.exp(log_t), 2.0 * K)
+    left, right = (delta_squared + 2 * K) * math.log(t), 4 * delta_squared + 2 * K * (math.log(t) + math.log1p(1 / t))
+    assert left >= right * (1 - 1e-12)
+
+
+@given(st.integers(1, 30), st.integers(2, 50), st.floats(-3, 3), st.floats(1e-6, 1), st.floats(0, 6))
+def test_log_t_4_is_at_least_8(d: int, K: int, log_gap: float, p: float, log_delta: float) -> None:
+    """Where Δ ≤ 2ls, as it must be; and t₄ ≥ 2K."""
+    gap = 10**log_gap
+    t = theory.t_4(theory.ProblemNumbers(K, d, 1.0, gap / 2, gap, gap), p, 10**-log_delta)
+    assert t >= max(math.exp(8), 2 * K)
+
+
+@given(
+    st.integers(2, 20), st.integers(1, 30), st.floats(0.01, 20), st.floats(0, 6), st.floats(1e-3, 1)
+)  # fmt: skip
+def test_theorem_2_the_widths_are_below_the_gap_from_t_4_on(
+    K: int, d: int, gap: float, log_delta: float, p: float
+) -> None:
+    """At t ≥ t₄ the lemma's σ̂² ≤ 4δ²/N, N = tp/16 - 8Kα_t²/Δ²·d log((d + t)/d), gives 2α_t σ̂ ≤ Δ."""
+    l, s, lambda_0 = 1.0, gap / 2, 10**-log_delta
+    t = theory.t_4(theory.ProblemNumbers(K, d, l, s, gap, gap), p, lambda_0)
+    if t > 1e300:
+        return
+    alpha = l * s + math.sqrt((2 + d) * math.log(1 + t * math.log(t) ** 2))
+    N = t * p / 16 - 8 * K * alpha**2 / gap**2 * d * math.log((d + t) / d)
+    assert N > 0
+    assert 4 * alpha**2 * 4 * (d / lambda_0) / N <= gap**2 * (1 + 1e-9)
 
 
 def test_the_unit_of_rewards_does_not_matter() -> None:

@@ -5,13 +5,15 @@ from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
 from armspan.diversity.logged import LoggedDiversity, audit_log
 from armspan.diversity.measure import meta_of, problem_numbers
-from armspan.diversity.moments import leads, losses, smallest_eigenvalues, weighted_moment
+from armspan.diversity.moments import leads, losses, reward_gap, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
+from armspan.diversity.recurrence import BasisContexts, basis_contexts
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
 __all__ = [
     "ArmDiversity",
     "Basis",
+    "BasisContexts",
     "ContextData",
     "DiversityReport",
     "HalfSpace",
@@ -19,6 +21,7 @@ __all__ = [
     "Verdict",
     "audit",
     "audit_log",
+    "basis_contexts",
     "best_basis",
     "lambda_0",
     "leads",
@@ -27,6 +30,7 @@ __all__ = [
     "meta_of",
     "problem_numbers",
     "regret_bound",
+    "reward_gap",
     "smallest_eigenvalues",
     "weighted_moment",
 ]

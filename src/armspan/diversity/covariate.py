@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan._typing import FloatArray
+from armspan.diversity.arrangement import worst_of_all
 from armspan.diversity.moments import weakest
 
 _STARTS = 200
@@ -18,7 +19,8 @@ class HalfSpace:
     """The half-space {x : uᵀx ≥ 0} whose features are least diverse.
 
     direction : u. eigenvalue : λ_min(E[xxᵀ 1{uᵀx ≥ 0}]) there.
-    certain : whether no other half-space is worse: proved in one and two dimensions, and where the eigenvalue is 0.
+    certain : whether no other half-space is worse, up to rounding: in one and two dimensions, where the eigenvalue is
+        0, and where all half-spaces could be looked at.
     """
 
     direction: FloatArray
@@ -32,22 +34,31 @@ def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 
     most : rows by which half-spaces are compared, where there are more; the one chosen is measured by all of them.
 
     The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are
-    looked at. In more, many directions are tried and improved by single steps into neighbouring cells.
+    looked at. In more, many directions are tried and improved by single steps into neighbouring cells; then all cells
+    are looked at, where they are not too many (see `arrangement`).
     """
-    if len(X) > most and X.shape[1] > 2:
-        u = least_diverse_half_space(X[:most], weights[:most], most=most).direction
-        value = _eigenvalue(X, weights, u)
-        return HalfSpace(u, value, value == 0.0)
     d = X.shape[1]
     if d == 1:
         directions = np.array([[1.0], [-1.0]])
     elif d == 2:
         directions = _worst_cells(X, weights)
     else:
-        directions = _descend(X, weights)
+        directions = _descend(X[:most], weights[:most])
     values = np.array([_eigenvalue(X, weights, u) for u in directions])
     worst = int(np.argmin(values))
-    return HalfSpace(directions[worst], float(values[worst]), d <= 2 or values[worst] == 0.0)
+    found = HalfSpace(directions[worst], float(values[worst]), bool(d <= 2 or values[worst] == 0.0))
+    return found if found.certain else _among_all(X, weights, found)
+
+
+def _among_all(X: FloatArray, weights: FloatArray, found: HalfSpace) -> HalfSpace:
+    """The worst of all half-spaces, where they can be looked at; otherwise what was found."""
+    worst = worst_of_all(X, weights, found.eigenvalue)
+    if worst.direction is None:
+        return HalfSpace(found.direction, found.eigenvalue, worst.complete)
+    value = _eigenvalue(X, weights, worst.direction)
+    if value > found.eigenvalue:  # they differ by rounding, or a cell is too narrow for a direction in numbers
+        return HalfSpace(found.direction, found.eigenvalue, worst.complete and value <= worst.eigenvalue * (1 + 1e-9))
+    return HalfSpace(worst.direction, value, value == 0 or (worst.complete and value <= worst.eigenvalue * (1 + 1e-9)))
 
 
 def _eigenvalue(X: FloatArray, weights: FloatArray, u: FloatArray) -> float:

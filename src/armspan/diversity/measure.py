@@ -9,10 +9,12 @@ import numpy as np
 from armspan import theory
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis, best_basis
-from armspan.diversity.covariate import least_diverse_half_space
+from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
+from armspan.diversity.directions import plainest, positive
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
 from armspan.diversity.moments import leads, weakest, weighted_moment
+from armspan.diversity.recurrence import basis_contexts
 from armspan.diversity.report import ArmDiversity, DiversityReport
 from armspan.diversity.verdicts import direction_words, verdicts
 
@@ -60,6 +62,7 @@ def audit_problem(
     lead, best = leads(means), np.argmax(means, axis=1)
     mine = [(lead > 0) & (best == a) for a in range(env.n_arms)]
     meta = None if exact else meta_of(env)
+    spans = (None,) * env.n_arms if exact or not hasattr(env, "certain_spans") else env.certain_spans()
     rows = tuple(
         _arm(
             (a, arm_names[a], feature_names),
@@ -68,18 +71,21 @@ def audit_problem(
             ties=bool(((lead == 0) & (means[:, a] >= means.max(axis=1) - 1e-12 * np.abs(means).max())).any()),
             rank_tolerance=rank_tolerance,
             sampled=None if exact else len(x),
+            certain=spans[a],
             meta_basis=None if meta is None else meta.bases[a],
         )
         for a in range(env.n_arms)
     )
     if exact:
         lambda_0, upper = min(row.basis.eigenvalue for row in rows), min(row.basis.upper for row in rows)
-        p = min(_rarest(row, weights[mine[row.arm]]) for row in rows)
-        p_interval = (p, p)
+        found = basis_contexts(x, weights, [np.flatnonzero(own) for own in mine], [row.basis_features for row in rows])
+        p, p_interval, merged_p, merged = found.p, (found.p, found.p), found.merged_p, found.merged
     else:
         lambda_0, upper = (0.0, 0.0) if meta is None else (meta.lambda_0, np.inf)
         p = 0.0 if meta is None else meta.p
-        p_interval = (0.0, 0.0) if meta is None else (meta.p_low, meta.p_high)
+        most = min(row.probability_interval[1] for row in rows) if all(row.spans for row in rows) else 0.0
+        p_interval = (0.0, most) if meta is None else (meta.p_low, meta.p_high)
+        merged_p, merged = p, 1
     shared = x.strides[1] == 0  # all arms have the same features
     half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(1 if shared else env.n_arms)]
     report = DiversityReport(
@@ -90,9 +96,11 @@ def audit_problem(
         delta=theory.delta(env.feature_bound, env.n_features, lambda_0) if lambda_0 > 0 else np.inf,
         p=p,
         p_interval=p_interval,
+        merged_p=merged_p,
+        merged=merged,
         arms=rows,
         feature_names=feature_names,
-        half_space=min(half_spaces, key=lambda entry: entry.eigenvalue),
+        half_space=_worst(half_spaces),
         optimal_rank=_rank(x[np.arange(len(x)), best], rank_tolerance),
         margin=_quantile(lead, weights, 0.05),
         meta=meta,
@@ -134,12 +142,14 @@ def _arm(
     ties: bool,
     rank_tolerance: float,
     sampled: int | None,
+    certain: bool | None,
     meta_basis: FloatArray | None,
 ) -> ArmDiversity:
     """One row of the report.
 
     who : the arm's number, its name, and those of the features. X : (m, d) its features where it is best.
-    sampled : of how many contexts; None if these are all. meta_basis : that of the arm's meta-contexts, if it has any.
+    sampled : of how many contexts; None if these are all. certain : whether it spans, where the environment knows.
+    meta_basis : that of the arm's meta-contexts, if it has any.
     """
     (arm, name, feature_names), d = who, X.shape[1]
     p = float(weights.sum())
@@ -148,13 +158,19 @@ def _arm(
     moment_interval = (0.0, 0.0)
     if len(X) == 0:
         words = f"arm {name} is never best" + (" alone" if ties else "")
+        if sampled is not None and certain is not False:
+            moment_interval = (0.0, np.inf)
+            words = f"arm {name} was not best in {sampled:,} sampled contexts" + (", but it can be" if certain else "")
     else:
         moment = weighted_moment(X, weights)
         smallest, weak = weakest(moment)
         missing = weak.shape[1] if smallest == 0 else 0
-        direction, rank = _plainest(weak), _rank(X, rank_tolerance)
+        constant, rank = (X[0] != 0) & (np.ptp(X, axis=0) == 0), _rank(X, rank_tolerance)
+        direction = plainest(weak, np.sqrt(np.diag(moment)), constant) if missing else positive(weak[:, 0])
         share = smallest / float(np.linalg.eigvalsh(moment)[-1]) if smallest else 0.0
-        words = direction_words(name, feature_names, direction, share, missing)
+        words = direction_words(name, feature_names, direction, share, missing, constant)
+        if missing and sampled is not None and certain is not False:
+            words = f"arm {name} was best in {len(X)} of {sampled:,} sampled contexts, too few to tell how it varies"
         moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)
         if sampled is None:
             basis = best_basis(X)
@@ -170,6 +186,7 @@ def _arm(
         probability_interval=p_interval,
         second_moment=smallest,
         second_moment_interval=moment_interval,
+        spans=certain if certain is not None else True if smallest > 0 else False if sampled is None else None,
         ties=ties,
         rank=rank,
         basis=basis,
@@ -179,23 +196,16 @@ def _arm(
     )
 
 
+def _worst(half_spaces: Sequence[HalfSpace]) -> HalfSpace:
+    """The worst of several arms' half-spaces; for certain only if each of those is the worst of its arm."""
+    worst = min(half_spaces, key=lambda entry: entry.eigenvalue)
+    return replace(worst, certain=worst.eigenvalue == 0 or all(entry.certain for entry in half_spaces))
+
+
 def _around(value: float, sample: FloatArray) -> tuple[float, float]:
     """95 % interval of a mean that came out as value."""
     half = 1.96 * float(sample.std()) / np.sqrt(len(sample))
     return max(value - half, 0.0), value + half
-
-
-def _plainest(space: FloatArray) -> FloatArray:
-    """Of the directions in a space, given by orthonormal columns (d, m), the one nearest to a single feature."""
-    nearness = (space**2).sum(axis=1)
-    nearest = space[int(np.argmax(nearness > nearness.max() - 1e-9))]
-    return space @ nearest / np.linalg.norm(nearest)
-
-
-def _rarest(row: ArmDiversity, weights: FloatArray) -> float:
-    """How often the rarest features of the arm's basis arrive."""
-    often = [float(weights[(row.features == feature).all(axis=1)].sum()) for feature in row.basis_features]
-    return min(often, default=0.0)
 
 
 def _rank(X: FloatArray, tolerance: float) -> int:

@@ -4,7 +4,6 @@ import numpy as np
 
 from armspan._typing import FloatArray
 
-
 ROUNDING = 1e-12
 """Mean rewards that differ by at most this times the largest are the same."""
 
@@ -22,23 +21,38 @@ def losses(means: FloatArray) -> FloatArray:
     return np.where(loss > ROUNDING * np.abs(means).max(axis=-1, keepdims=True), loss, 0.0)
 
 
+def reward_gap(means: FloatArray) -> float:
+    """Δ of contexts with means (n, K): the least that an arm which is not best falls behind; 0 where none ever does.
+
+    Arms that tie for best cost nothing, whichever is pulled, so they do not make Δ 0: in each context it is the lead of
+    the best mean over the best smaller one. That is what the proof needs, which takes Δ for the regret of any
+    suboptimal pull. C_a needs more, a single best arm: see `leads`.
+    """
+    lost = losses(means)
+    return float(lost[lost > 0].min()) if lost.any() else 0.0
+
+
 def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:
     """E[xxᵀ] over the rows of X (m, d) with weights (m,), which need not sum to 1."""
     return (X * weights[:, None]).T @ X / weights.sum()
 
 
-def weakest(M: FloatArray) -> tuple[float, FloatArray]:
-    """λ_min of a second moment (d, d), and unit columns (d, m): its direction, or all those in which M is 0.
+def weakest(M: FloatArray, tolerance: float = 0.0) -> tuple[float, FloatArray]:
+    """λ_min of a second moment (d, d), and orthonormal columns (d, m): its direction, or all those in which M is 0.
 
     Whether M is singular is decided after its features are brought to one scale, so that units do not matter.
+    tolerance : eigenvalues up to this count as 0 then, and those that rounding alone explains always do.
     """
     d, scale = len(M), np.sqrt(np.diag(M))
-    if (absent := scale == 0).any():
-        return 0.0, np.eye(d)[:, absent]
-    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-    missing = values <= 4 * d * np.finfo(np.float64).eps
-    if missing.any():
-        return 0.0, np.linalg.qr(vectors[:, missing] / scale[:, None])[0]
+    absent, present = np.flatnonzero(scale == 0), np.flatnonzero(scale > 0)
+    size = scale[present]
+    values, vectors = np.linalg.eigh(M[np.ix_(present, present)] / np.outer(size, size))
+    missing = values <= max(tolerance, 4 * d * np.finfo(np.float64).eps)
+    if absent.size or missing.any():
+        space = np.zeros((d, absent.size + int(missing.sum())))
+        space[absent, np.arange(absent.size)] = 1.0
+        space[present, absent.size :] = np.linalg.qr(vectors[:, missing] / size[:, None])[0]
+        return 0.0, space
     if scale.max() < 1e4 * scale.min():
         plain, directions = np.linalg.eigh(M)
         return float(plain[0]), directions[:, :1]

@@ -9,8 +9,9 @@ from armspan.errors import NotApplicable
 def regret_bound(env: Audited) -> theory.Bound:
     """The paper's bound of the expected regret, the same for every horizon, term by term.
 
-    Finite contexts: Theorem 1, with the probability p of the rarest context of the bases for 1/n where arrivals are not
-    uniform. Otherwise Theorem 2, with meta-contexts searched for, and p at the lower end of its 95 % interval.
+    Finite contexts: Theorem 1, with the probability p of the rarest context of the bases for 1/n. Contexts that share a
+    basis vector count as one where that makes the bound smaller; see `theory.t_1`.
+    Otherwise Theorem 2, with meta-contexts searched for, and p at the lower end of its 95 % interval.
     Refuses, with the reason, where a hypothesis fails.
     """
     report = audit(env)
@@ -24,7 +25,9 @@ def regret_bound(env: Audited) -> theory.Bound:
         )
     problem, p = problem_numbers(env), report.p_interval[0]
     if report.exact:
-        return theory.theorem_1(problem, n_contexts=1 / p, lambda_0=report.lambda_0)
-    if p == 0:
-        raise NotApplicable(f"no meta-contexts of {env.name} are frequent enough to measure their probability")
+        apart = theory.theorem_1(problem, 1 / p, report.lambda_0)
+        merged = theory.theorem_1(problem, 1 / report.merged_p, report.lambda_0, report.merged)
+        return min(apart, merged, key=lambda bound: bound.total)
+    if p == 0 or report.lambda_0 == 0:
+        raise NotApplicable(f"the theorem's constant for {env.name} cannot be told. {promise.reason}")
     return theory.theorem_2(problem, p, report.lambda_0)

@@ -2,24 +2,24 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from armspan._typing import FloatArray
-from armspan.diversity.report import DiversityReport, Verdict
-
-_MOST_FEATURES = 4
-"""A direction is described by this many features, those that weigh most."""
+from armspan._typing import BoolArray, FloatArray
+from armspan.diversity.directions import always, combination
+from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
 
-def direction_words(arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int) -> str:
+def direction_words(
+    arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int, constant: BoolArray
+) -> str:
     """What an arm's weakest direction means.
 
     share : how much its optimal features vary there, against where they vary most. missing : in how many directions
-    they do not vary at all.
+    they do not vary at all. constant : (d,) features that never change there.
     """
-    where = _combination(features, direction)
+    where = combination(features, direction)
     if missing:
         more = "" if missing == 1 else f", and {missing - 1} more direction{'s' if missing > 2 else ''}"
+        if rule := always(features, direction, constant):
+            return f"where arm {arm} is best, {rule}" + more.replace(", and", "; it is flat in", 1)
         return f"arm {arm} is never best in contexts that vary along {where}{more}"
     how = "hardly varies" if share < 0.01 else "varies least"
     return f"where arm {arm} is best, it {how} along {where} ({share:.1%} of its largest)"
@@ -33,33 +33,48 @@ def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
 def constant_regret(report: DiversityReport) -> Verdict:
     """The hypotheses of Theorems 1 and 2."""
     question = "Does theory promise constant regret?"
-    never = [row.name for row in report.arms if row.probability == 0]
-    tied = [row.name for row in report.arms if row.probability == 0 and row.ties]
-    flat = [row for row in report.arms if row.probability > 0 and row.second_moment == 0]
+    never = [row.name for row in report.arms if row.spans is False and row.probability == 0]
+    tied = [row.name for row in report.arms if row.name in never and row.ties]
+    flat = [row for row in report.arms if row.spans is False and row.probability > 0]
     if tied:
-        return Verdict(question, "no", f"Never best alone, only tied: {_list(tied)}. There is no gap.")
+        return Verdict(
+            question,
+            "no",
+            f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere.",
+        )
     if never:
-        seen = "" if report.samples is None else f" in {report.samples:,} sampled contexts"
-        reason = f"Never best{seen}: {_list(never)}. Telling such an arm apart costs at least log T."
+        reason = f"Never best: {_list(never)}. Telling such an arm apart costs at least log T."
         return Verdict(question, "no", reason)
     if flat:
         which = _list([row.name for row in flat])
         return Verdict(question, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
     if not report.gap > 0:
         return Verdict(question, "no", "There is no gap between the best arm and the next.")
+    if unknown := [row for row in report.arms if row.spans is None]:
+        return Verdict(question, "not known", _too_rare(unknown, report.samples))
     if not report.exact and not report.p_interval[0] > 0:
-        reason = "Every arm's own contexts span in the sample, but no basis was found whose surroundings are met often."
-        return Verdict(question, "not known", reason)
+        rare = [row for row in report.arms if row.second_moment == 0]
+        why = _too_rare(rare, report.samples) if rare else "No basis was found whose surroundings are met often."
+        return Verdict(question, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
     return Verdict(
         question, "yes", f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
     )
+
+
+def _too_rare(rows: Sequence[ArmDiversity], samples: int | None) -> str:
+    """What a sample says of arms that it hardly saw best."""
+    assert samples is not None
+    unseen, few = ([row.name for row in rows if (row.probability == 0) is never] for never in (True, False))
+    seen = f"in {samples:,} sampled contexts"
+    words = [f"Not seen best {seen}: {_list(unseen)}, so the probability is below {3 / samples:.2g}."] if unseen else []
+    return " ".join(words + ([f"Seen best too rarely {seen} to tell how it varies: {_list(few)}."] if few else []))
 
 
 def greedy_is_covered(report: DiversityReport) -> Verdict:
     """Covariate diversity, which the greedy policy needs."""
     question = "Is greedy covered by theory (covariate diversity)?"
     worst = report.half_space
-    where = _combination(report.feature_names, worst.direction, signed=True)
+    where = combination(report.feature_names, worst.direction, signed=True)
     if worst.eigenvalue == 0:
         return Verdict(question, "no", f"The features with uᵀx ≥ 0 do not span for u along {where}.")
     answer = "yes" if worst.certain and report.exact else "not known"
@@ -72,16 +87,6 @@ def optimal_features_span(report: DiversityReport) -> Verdict:
     full = report.optimal_rank == report.n_features
     reason = f"All optimal features together have rank {report.optimal_rank} of {report.n_features}."
     return Verdict("Do the optimal features span (HLS)?", "yes" if full else "no", reason)
-
-
-def _combination(features: Sequence[str], direction: FloatArray, *, signed: bool = False) -> str:
-    """A direction by the features that weigh most in it; without its sign where a single one does, unless signed."""
-    order = np.argsort(-np.abs(direction))
-    if direction[order[0]] ** 2 > 0.9:
-        return f"{'-' if signed and direction[order[0]] < 0 else ''}feature {features[order[0]]}"
-    main = order[: max(1, int((np.abs(direction) > 0.1).sum()))]
-    words = " ".join(f"{direction[j]:+.2f}·feature {features[j]}" for j in sorted(main[:_MOST_FEATURES]))
-    return words + (" and others" if len(main) > _MOST_FEATURES else "")
 
 
 def _list(arms: Sequence[str]) -> str:

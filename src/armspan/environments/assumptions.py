@@ -11,15 +11,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption: its number in the paper, its title, whether it holds, and why."""
+    """One assumption: its number in the paper, its title, whether it holds (None if that is not known), and why."""
 
     number: str
     title: str
-    holds: bool
+    holds: bool | None
     reason: str
 
+    @property
+    def answer(self) -> str:
+        """Whether it holds, in words."""
+        return "not known" if self.holds is None else "holds" if self.holds else "fails"
+
     def __str__(self) -> str:
-        return f"{self.number} {self.title}: {'holds' if self.holds else 'FAILS'}. {self.reason}"
+        answer = "FAILS" if self.holds is False else self.answer
+        return f"{self.number} {self.title}: {answer}. {self.reason}"
 
 
 class Assumptions(tuple[Assumption, ...]):
@@ -27,8 +33,8 @@ class Assumptions(tuple[Assumption, ...]):
 
     @property
     def hold(self) -> bool:
-        """Whether all of them hold."""
-        return all(assumption.holds for assumption in self)
+        """Whether all of them hold, for certain."""
+        return all(assumption.holds is True for assumption in self)
 
     def __str__(self) -> str:
         return "\n".join(str(assumption) for assumption in self)
@@ -46,9 +52,9 @@ def _bounded(env: "Environment") -> Assumption:
 
 def _gap(env: "Environment") -> Assumption:
     reason = (
-        f"In every context the best arm leads by at least Δ = {env.gap:.4g}."
+        f"In every context an arm that is not best falls behind by at least Δ = {env.gap:.4g}."
         if env.gap > 0
-        else "Two arms can be equally good, or nearly so, in some context: there is no gap."
+        else "An arm can fall behind the best by as little as one likes, or none ever does: there is no gap."
     )
     return Assumption("1.2", "Minimum reward gap", env.gap > 0, reason)
 
@@ -63,21 +69,35 @@ def _noise(env: "Environment") -> Assumption:
 
 
 def _diverse(env: "Environment") -> Assumption:
-    p, smallest, how = env.diversity_per_arm()
-    never, flat = np.flatnonzero(p == 0), np.flatnonzero((p > 0) & (smallest == 0))
-    if never.size:
-        reason = f"{_arms(never).capitalize()} never best{how}, so regret must grow like log T to keep them apart."
-    elif flat.size:
-        reason = f"The contexts in which {_arms(flat)} best do not span the feature space{how}."
+    p, smallest, samples = env.diversity_per_arm()
+    known = zip(env.certain_spans(), smallest > 0, strict=True)
+    spans = [True if answer is None and seen else answer for answer, seen in known]  # what was seen to span does
+    holds = False if False in spans else None if None in spans else True
+    wrong = [a for a, answer in enumerate(spans) if answer is False]
+    rare = [a for a, answer in enumerate(spans) if smallest[a] == 0 and answer is holds]
+    if never := [a for a in wrong if p[a] == 0]:
+        reason = f"{_arms(never).capitalize()} never best alone; telling a worse arm apart costs at least log T."
+    elif wrong:
+        reason = f"The contexts in which {_arms(wrong)} best do not span the feature space."
+    elif rare:
+        everyone = "Every arm can be best, in contexts that span the feature space. But in" if holds else "In"
+        what = "to measure that" if holds else "to tell whether they span"
+        reason = f"{everyone} {samples:,} draws {_arms(rare, 'was', 'were')} best too rarely {what}"
+        if unseen := [a for a in rare if p[a] == 0]:
+            reason += (
+                f"; {_arms(unseen, 'was', 'were')} not at all, so the probability is below {3 / (samples or 1):.2g}"
+            )
+        reason += "."
     else:
         a = int(np.argmin(smallest))
+        how = "" if samples is None else f" (seen in {samples:,} draws)"
         reason = (
             f"Every arm is best in contexts that span the feature space; the weakest is arm {a} with "
             f"λ_min = {smallest[a]:.3g}, and the rarest is best with probability {p.min():.3g}{how}."
         )
-    return Assumption("1.5", "Diverse contexts", bool((smallest > 0).all()), reason)
+    return Assumption("1.5", "Diverse contexts", holds, reason)
 
 
-def _arms(which: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> str:
+def _arms(which: list[int], one: str = "is", more: str = "are") -> str:
     names = ", ".join(str(a) for a in which)
-    return f"arm {names} is" if which.size == 1 else f"arms {names} are"
+    return f"arm {names} {one}" if len(which) == 1 else f"arms {names} {more}"

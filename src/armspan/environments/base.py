@@ -64,8 +64,15 @@ class Environment(ABC):
         return x, means, np.full(samples, 1 / samples), False
 
     @abstractmethod
-    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
-        """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and how they were found, in a few words."""
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
+        """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and from how many draws; None where from all contexts."""
+
+    def certain_spans(self) -> tuple[bool | None, ...]:
+        """Per arm whether P[c ∈ C_a] > 0 and its features there span, for certain; None where only a sample can tell.
+
+        An arm with False is one that is never best alone, or whose features there do not span, for certain too.
+        """
+        return (None,) * self.n_arms
 
     @abstractmethod
     def arrivals(self) -> Assumption:

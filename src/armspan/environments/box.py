@@ -1,5 +1,6 @@
 """Continuous contexts: features uniform in a box, fresh for each arm and step (Figure 1c of the paper)."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,11 +92,31 @@ class BoxContexts(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return np.einsum("kd,kd->k", x, self.theta)
 
-    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
         samples = max(1000, min(100_000, 20_000_000 // self.theta.size))
         x, means = self.sample(samples)
         p, smallest = diversity.smallest_eigenvalues(x, means, np.full(samples, 1 / samples))
-        return p, smallest, f" (seen in {samples:,} draws)"
+        return p, smallest, samples
+
+    def certain_spans(self) -> tuple[bool | None, ...]:
+        """By a closed form, in exact arithmetic; see `Environment`.
+
+        Arms have features of their own, so arm a can lead by up to top_a - max bottom_b, the largest of its means less
+        the largest of the others' smallest ones. If that is more than the gap, it leads by more than the gap on an open
+        set of draws; these have a probability above 0, and its features there, an open set too, span. If not, it leads
+        by the gap with probability 0 at most.
+        """
+        tops, bottoms = zip(*map(self._range, self.theta), strict=True)
+        others = [max(bottoms[b] for b in range(self.n_arms) if b != a) for a in range(self.n_arms)]
+        return tuple(tops[a] - others[a] > Fraction(self.gap) for a in range(self.n_arms))
+
+    def _range(self, theta: FloatArray) -> tuple[Fraction, Fraction]:
+        """The largest and the smallest mean of an arm in the box, exactly."""
+        top, bottom = Fraction(0), Fraction(0)
+        for parameter, low, high in zip(theta.tolist(), self.low.tolist(), self.high.tolist(), strict=True):
+            ends = Fraction(parameter) * Fraction(low), Fraction(parameter) * Fraction(high)
+            top, bottom = top + max(ends), bottom + min(ends)
+        return top, bottom
 
     def arrivals(self) -> Assumption:
         return Assumption("1.4", "Stochastic arrivals", True, "Contexts are drawn independently from a continuous set.")

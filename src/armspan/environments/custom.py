@@ -59,7 +59,7 @@ class CustomEnvironment(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return _validate.array("mean_rewards", self._source.mean_rewards(x), shape=(self.n_arms,))
 
-    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
         raise NotApplicable(f"{self.name} is written in Python: its diversity is not known")
 
     def assumptions(self) -> Assumptions:

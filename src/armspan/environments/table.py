@@ -40,18 +40,20 @@ class TableEnvironment(Environment):
     def _find_truth(self) -> None:
         self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
         self.best_arms: IntArray = np.argmax(self.reward_table, axis=0)
-        self.feature_bound = float(np.linalg.norm(self.features, axis=2).max())
         self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
-        if self.feature_bound == 0:
-            raise InvalidParameter("features must not all be 0")
-        if not np.isfinite([self.feature_bound**2, self.parameter_bound**2, np.abs(self.reward_table).max()]).all():
+        longest = float(np.linalg.norm(self.features, axis=2).max())
+        if not np.isfinite([longest**2, self.parameter_bound**2, np.abs(self.reward_table).max()]).all():
             raise InvalidParameter("features and theta must be small enough that their squares are finite numbers")
         self._leads = diversity.leads(self.reward_table.T)
 
     def _set_probabilities(self, probabilities: FloatArray) -> None:
         """The long-run frequency of each context; what never arrives counts for nothing."""
         self.probabilities = probabilities
-        self.gap = float(self._leads[probabilities > 0].min())
+        arrive = probabilities > 0
+        self.gap = diversity.reward_gap(self.reward_table.T[arrive])
+        self.feature_bound = float(np.linalg.norm(self.features[:, arrive], axis=2).max())
+        if self.feature_bound == 0:
+            raise InvalidParameter("features must not all be 0 in the contexts that arrive")
         self._alias = alias_tables(self.arrival_rows())
 
     def arrival_rows(self) -> FloatArray:
@@ -90,10 +92,13 @@ class TableEnvironment(Environment):
         x = np.swapaxes(self.features, 0, 1)[arrive]
         return x, self.reward_table.T[arrive], self.probabilities[arrive], True
 
-    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, str]:
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
         x = np.swapaxes(self.features, 0, 1)
         p, smallest = diversity.smallest_eigenvalues(x, self.reward_table.T, self.probabilities)
-        return p, smallest, ""
+        return p, smallest, None
+
+    def certain_spans(self) -> tuple[bool | None, ...]:
+        return tuple(bool(smallest > 0) for smallest in self.diversity_per_arm()[1])
 
 
 class TableStream:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.diversity import best_basis, meta_of
+from armspan.diversity import basis_contexts, best_basis, meta_of
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.environments.table import TableEnvironment
@@ -51,10 +51,12 @@ def cells_of(env: Environment) -> Cells:
     K, d = env.n_arms, env.n_features
     if isinstance(env, TableEnvironment):
         basis = np.zeros((K, env.n_contexts), dtype=np.bool_)
+        optimal = [env.optimal_contexts(a) for a in range(K)]
+        bases = [X[list(best_basis(X).rows)] for X in map(env.optimal_features, range(K))]
+        found = basis_contexts(np.swapaxes(env.features, 0, 1), env.probabilities, optimal, bases)
         for a in range(K):
-            basis[a, env.optimal_contexts(a)[list(best_basis(env.optimal_features(a)).rows)]] = True
-        whole = bool(basis.any(axis=1).all())
-        return Cells(basis, float(env.probabilities[basis.any(axis=0)].min()) if whole else 1 / env.n_contexts)
+            basis[a, found.contexts[a]] = True
+        return Cells(basis, found.p or 1 / env.n_contexts)
     basis, meta = np.zeros((K, 2 * K * d), dtype=np.bool_), meta_of(env)
     if meta is None:
         return Cells(basis, 1 / (2 * K * d), np.zeros((K, d, d)), -1.0)

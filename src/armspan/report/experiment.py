@@ -34,7 +34,7 @@ def write(spec: Spec, result: Result, folder: Path) -> Path:
     figure = figures.regret_figure(result, spec.name)
     figures.save(figure, folder, "figure")
     env = spec.env
-    rows = [[f"{a.number} {a.title}", "holds" if a.holds else "fails", a.reason] for a in env.assumptions()]
+    rows = [[f"{a.number} {a.title}", a.answer, a.reason] for a in env.assumptions()]
     body = [
         page.picture(figure, f"Mean pseudo-regret over {result.runs.size} runs; shaded: two standard deviations."),
         page.table(*tables.landmark_table(result)),

@@ -85,7 +85,9 @@ class Result:
         """The growth verdict on one policy; `armspan.simulation.growth` states the rule."""
         curves, pulls = self.curves(policy), self.suboptimal_pulls
         whole = pulls is not None and self.checkpoints[-1] == self.horizon
-        return growth(self.checkpoints, curves, pulls[self.policies.index(policy)] if whole and pulls is not None else None)
+        return growth(
+            self.checkpoints, curves, pulls[self.policies.index(policy)] if whole and pulls is not None else None
+        )
 
     def summary(self) -> Summary:
         """One row a policy: mean, sd, interval and growth verdict at the last checkpoint."""

@@ -6,19 +6,65 @@ from armspan._typing import FloatArray, IntArray
 from armspan.theory.theorems import ProblemNumbers, delta, problem_alpha
 
 
+def irregular_probability(steps: IntArray, p: float) -> FloatArray:
+    """exp(-p²·steps/2): how likely, at most, a context of probability p comes no more than half as often as expected.
+
+    Hoeffding's inequality, with which the appendices bound 𝒜; `steps` is the length of the frame.
+    """
+    return np.exp(-(p**2) * steps / 2)
+
+
+def noise_martingale(u: FloatArray, noise_sum: FloatArray, gram: FloatArray, noise_scale: float = 1.0) -> float:
+    """M_t(u) = exp(uᵀz - ½R²uᵀṼu), a supermartingale for every fixed u (d,), so its mean is at most 1 (Lemma 1).
+
+    noise_sum : (d,) z = Σ η·x over the pulls of an arm. gram : (d, d) Ṽ = Σ xxᵀ over the same pulls, without the
+    dummies. noise_scale : R.
+    """
+    return float(np.exp(u @ noise_sum - noise_scale**2 * (u @ gram @ u) / 2))
+
+
+def mixed_martingale(noise_sum: FloatArray, gram: FloatArray, ridge: float, noise_scale: float = 1.0) -> float:
+    """M̄_t = √(det V₀/det V)·exp(½‖z‖²_{V⁻¹}/R²): M_t(u) averaged over u ~ N(0, (R²V₀)⁻¹), with mean at most 1 as well.
+
+    V₀ = ridge·I and V = V₀ + Ṽ, with ridge = l² in the paper. (Its h has V₀ for the covariance; V₀⁻¹ is meant.)
+    """
+    V = gram + ridge * np.eye(len(gram))
+    exponent = noise_sum @ np.linalg.solve(V, noise_sum) / noise_scale**2 - _log_det_ratio(gram, ridge)
+    return float(np.exp(exponent / 2))
+
+
+def noise_radius(u: float, gram: FloatArray, ridge: float, noise_scale: float = 1.0) -> float:
+    """R√(2u + log(det V/det V₀)): ‖z‖_{V⁻¹} reaches it with probability at most e⁻ᵘ (Lemma 2)."""
+    return float(noise_scale * np.sqrt(2 * u + _log_det_ratio(gram, ridge)))
+
+
+def _log_det_ratio(gram: FloatArray, ridge: float) -> float:
+    return float(np.linalg.slogdet(np.eye(len(gram)) + gram / ridge)[1])
+
+
+def dummy_bias(x: FloatArray, V: FloatArray, theta: FloatArray, feature_bound: float) -> float:
+    """-l²θᵀV⁻¹x: what the dummy contexts add to an estimate, by Appendix C at most l·s·σ̂ in size; it goes with 1/V."""
+    return float(-(feature_bound**2) * theta @ np.linalg.solve(V, x))
+
+
 def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
     """4α_t²/Δ²: up to step t, what a suboptimal arm is pulled in a context while estimates are good (Lemma 3)."""
     return 4 * problem_alpha(t, problem) ** 2 / problem.gap**2
 
 
-def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: int) -> FloatArray:
-    """t/16n - 4Kα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved)."""
-    return t / (16 * n_contexts) - problem.n_arms * suboptimal_pulls(t, problem)
+def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: float, merged: int = 1) -> FloatArray:
+    """t/16n - 4mKα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved).
+
+    merged : m, how many contexts count as one (see `t_1`); 1 in the paper.
+    """
+    return t / (16 * n_contexts) - merged * problem.n_arms * suboptimal_pulls(t, problem)
 
 
-def width_squared_bound(t: IntArray, problem: ProblemNumbers, n_contexts: int, lambda_0: float) -> FloatArray:
-    """δ²/(t/16n - 4Kα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
-    pulls = optimal_pulls(t, problem, n_contexts)
+def width_squared_bound(
+    t: IntArray, problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1
+) -> FloatArray:
+    """δ²/(t/16n - 4mKα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive."""
+    pulls = optimal_pulls(t, problem, n_contexts, merged)
     d_2 = delta(problem.feature_bound, problem.n_features, lambda_0) ** 2
     return np.where(pulls > 0, d_2 / np.where(pulls > 0, pulls, 1.0), np.inf)
 

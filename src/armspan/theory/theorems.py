@@ -60,31 +60,38 @@ def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:
     return float(feature_bound * np.sqrt(n_features / lambda_0))
 
 
-def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
-    """t₁ = max{384(2 + d)n(δ² + K)/Δ², 10}."""
+def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> float:
+    """t₁ = max{384(2 + d)n(δ² + mK)/Δ², 10}, where n = 1/p and up to m = `merged` contexts count as one.
+
+    The paper has m = 1. Contexts in which an arm is best and has the same features may count as one context, with the
+    sum of their probabilities. Lemma 3 holds for each of them apart, so Lemma 4 becomes
+    N ≥ t/16n - 4mKα_t²/Δ², Lemma 6 has that N below δ², and 2α_t σ̂ < Δ once t ≥ 64n(δ² + mK)α_t²/Δ².
+    """
     K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
     _validate.real("n_contexts", n_contexts, at_least=1)
+    _validate.whole("merged", merged, at_least=1)
     d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
-    return max(384 * (2 + d) * n_contexts * (d_2 + K) / gap**2, 10.0)
+    return max(384 * (2 + d) * n_contexts * (d_2 + merged * K) / gap**2, 10.0)
 
 
-def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> float:
+def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> float:
     """t₂ = max{t₁ log t₁, exp(12l²s²/(2 + d))}."""
-    t = t_1(problem, n_contexts, lambda_0)
+    t = t_1(problem, n_contexts, lambda_0, merged)
     return max(t * float(np.log(t)), _bias_step(problem))
 
 
 def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
-    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}, with 4δ²/d for δ² where d < 4.
+    """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}.
 
-    The paper prints δ² for every d, but the last step of its proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. Since
-    ‖β‖₂² ≤ 4δ²/d in that lemma, the step is right from d = 4 on.
+    The last display of the paper's proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. The printed t₄ holds all the
+    same: (δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4 (for d = 1 once log t ≥ 5 and t ≥ 2K), and since
+    Δ ≤ 2ls, log t₄ is at least 8.
     """
     K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
     _validate.real("p", p, above=0)
     if p > 1:
         raise InvalidParameter(f"p must be <= 1, got {p:g}")
-    d_2 = max(1.0, 4 / d) * delta(problem.feature_bound, d, lambda_0) ** 2
+    d_2 = delta(problem.feature_bound, d, lambda_0) ** 2
     return max(1728 * (2 + d) * (d_2 + 2 * K * d) / (gap**2 * p), 10.0)
 
 
@@ -94,16 +101,21 @@ def t_4(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
     return max(t * float(np.log(t)) ** 2, _bias_step(problem))
 
 
-def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float) -> Bound:
+def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> Bound:
     """Finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M.
 
     n enters the proof only as 1/n, the probability of the contexts in the bases; 1/p may stand for it.
+    merged : how many contexts are counted as one in a basis; see `t_1`.
     """
-    return _bound(problem, n_contexts, t_2(problem, n_contexts, lambda_0))
+    return _bound(problem, n_contexts, t_2(problem, n_contexts, lambda_0, merged))
 
 
 def theorem_2(problem: ProblemNumbers, p: float, lambda_0: float) -> Bound:
-    """General contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M, for meta-contexts of probability p."""
+    """General contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M, for meta-contexts of probability p.
+
+    The paper's 𝒞 is here the frames F_k with too many bad estimates. Its proof needs the frames after them, F_{k+1}, as
+    in the finite case; so 𝒞 is read, in this bound and where events are counted.
+    """
     last_exploration = t_4(problem, p, lambda_0)
     return _bound(problem, 1 / p, last_exploration)
 

@@ -1,0 +1,43 @@
+"""How often the contexts of the bases come, for the proof of Theorem 1 and for its events in a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class BasisContexts:
+    """The contexts that Theorem 1 counts on, of a finite set.
+
+    contexts : for each arm, for each vector of its basis, the context that has it most often; none without a basis.
+    p : how often the rarest of those comes; 0 where some arm has no basis.
+    merged_p : how often the rarest basis vector comes, where all contexts that have it count as one.
+    merged : how many different contexts then count as one, at most. Contexts in which every arm has the same features
+    are not different. See `theory.t_1` for what merging costs.
+    """
+
+    contexts: tuple[IntArray, ...]
+    p: float
+    merged_p: float
+    merged: int
+
+
+def basis_contexts(
+    x: FloatArray, weights: FloatArray, optimal: Sequence[IntArray], bases: Sequence[FloatArray]
+) -> BasisContexts:
+    """Find them.
+
+    x : (n, K, d) features. weights : (n,) probabilities. optimal : for each arm the contexts in which it alone is best.
+    bases : for each arm its basis (d, d), rows of its features there; empty if it has none.
+    """
+    contexts, together, merged = [], [], [1]
+    for a, basis in enumerate(bases):
+        sharing = [optimal[a][(x[optimal[a], a] == vector).all(axis=1)] for vector in basis]
+        contexts.append(np.array([same[np.argmax(weights[same])] for same in sharing], dtype=np.int64))
+        together.append(min((float(weights[same].sum()) for same in sharing), default=0.0))
+        merged += [len(np.unique(x[same].reshape(len(same), -1), axis=0)) for same in sharing]
+    apart = min(float(weights[rows].min(initial=1.0)) if rows.size else 0.0 for rows in contexts)
+    return BasisContexts(tuple(contexts), apart, min(together), max(merged))
