@@ -11,7 +11,7 @@ from benchmarks.truth.drawing import Drawn, Family, early, log_uniform, run_fact
 
 
 class Grid(NamedTuple):
-    """Checkpoints and the ends of the bins of time together: times (G,), steps between them, where each of the two kinds is."""
+    """Checkpoints and ends of the bins of time together: times (G,), steps between them, where the two kinds are."""
 
     t: IntArray
     steps: IntArray

@@ -1,9 +1,6 @@
 """How often the growth verdict is wrong, on curves of known growth that were drawn up without knowledge of its rule."""
 
-import math
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,22 +58,8 @@ def examine(family: Family, runs: int, horizon: int, samples: int, seed: int = 0
     return Score(family, runs, horizon, verdicts, wrong)
 
 
-def _examine(job: tuple[int, int, int, int]) -> tuple[int, Score]:
+def examine_number(job: tuple[int, int, int, int]) -> tuple[int, tuple[Counter[str], int]]:
+    """The same by a family's number, for other processes: that number, the verdicts, how many are wrong."""
     number, runs, horizon, samples = job
     score = examine(FAMILIES[number], runs, horizon, samples)
-    return number, score
-
-
-def examination(samples: int, workers: int) -> Iterator[tuple[int, Score]]:
-    """All families, numbers of runs and horizons."""
-    jobs = [
-        (number, runs, horizon, samples) for number in range(len(FAMILIES)) for runs in RUNS for horizon in HORIZONS
-    ]
-    with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(_examine, jobs)
-
-
-def upper(hits: int, n: int) -> float:
-    """What a rate is at most (95 %), from hits in n trials: Wilson's limit."""
-    z, share = 1.645, hits / n
-    return (share + z * z / (2 * n) + z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return number, (score.verdicts, score.wrong)

@@ -216,7 +216,7 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, work: Any, rows: slice, policy: Any, gpu: int, **options: bool) -> None:
             self.gpu, self.rows = gpu, range(rows.start, rows.stop)
 
-        def run(self, curves: Any) -> None:
+        def run(self, curves: Any, suboptimal: Any) -> None:
             together.wait()
             served.append((self.gpu, self.rows))
 

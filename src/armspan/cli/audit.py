@@ -1,21 +1,15 @@
-"""armspan audit: the diversity of logged decisions, from a table with a row for each."""
+"""armspan audit: are the contexts of logged decisions diverse, and is there a gap? From a table with one row each."""
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_command, add_common, need_lab, output_folder
+from armspan.cli.common import add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
-from armspan.diversity.logged import RESAMPLES
-from armspan.errors import BadFile, InvalidParameter
+from armspan.diversity.logged import LEVEL
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-EXAMPLE = "armspan audit log.csv --arm offer --reward clicked --features age,visits,basket --out out/audit"
+EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward bought --intercept --out out/audit"
 MOST_NAMED = 10
 
 
@@ -25,123 +19,78 @@ def add_parser(commands: Any) -> None:
         commands,
         "audit",
         help="are the contexts of my log diverse?",
-        description="Measure the diversity of logged decisions: a CSV or Parquet table with a row for each.",
+        description="Ask of logged decisions: are their contexts diverse, and is there a gap? The answers are yes, no "
+        "or not known. The log is a CSV or Parquet table with one row per decision.",
         example=EXAMPLE,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the table (.csv or .parquet)")
     parser.add_argument("--arm", default="arm", help="column with what was chosen (default arm)")
     parser.add_argument("--reward", default="reward", help="column with the reward (default reward)")
-    parser.add_argument("--features", help="columns with the features, by commas (default: all others)")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help=f"of the intervals (default {RESAMPLES})")
-    parser.add_argument("--seed", type=int, default=0, help="of the intervals (default 0)")
+    parser.add_argument("--features", help="columns with the features, separated by commas (default: all others)")
+    parser.add_argument("--exclude", help="columns that are no features, separated by commas")
+    parser.add_argument("--intercept", action="store_true", help="add a feature that is always 1")
+    parser.add_argument("--sep", default=",", help="what separates the columns of a CSV file (default: a comma)")
+    parser.add_argument("--level", type=float, default=LEVEL, help=f"how often answers may be wrong (default {LEVEL})")
+    parser.add_argument("--margin", type=float, help="by how much an arm must lead (default: 5 %% of the rewards' sd)")
+    parser.add_argument("--strict", action="store_true", help="valid by proof for any logging policy; needs more rows")
+    parser.add_argument("--noise-scale", type=float, help="with --strict: R of the noise (default: the residuals' sd)")
     add_common(parser, page="audit.html")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, set bad rows aside and say so, audit, print, write the page."""
+    """Read, say which columns are used and which rows are not, audit, print, write the page."""
     need_lab()
-    table = _read(args.file)
-    folder = output_folder(args.out)
-    features = args.features.split(",") if args.features else [c for c in table if c not in (args.arm, args.reward)]
-    for column in (args.arm, args.reward, *features):
-        if column not in table:
-            raise InvalidParameter(
-                f"{args.file} must have a column {column!r}, got {', '.join(map(str, table.columns))}"
-            )
-    if len(set(features)) < len(features) or {args.arm, args.reward} & set(features):
-        raise InvalidParameter("--features must name different columns, and neither the arm's nor the reward's")
-    if not features:
-        raise InvalidParameter(f"{args.file} must have columns with features beside {args.arm!r} and {args.reward!r}")
-    good, bad = _split(table, args.arm, [args.reward, *features])
-    with Bars() as bars:
-        audit = audit_log(
-            good[features].to_numpy(float),
-            good[args.arm].tolist(),
-            good[args.reward].to_numpy(float),
-            feature_names=features,
-            name=args.file.name,
-            resamples=args.resamples,
-            seed=args.seed,
-            progress=bars("resampling"),
-        )
+    from armspan.cli import log_table
     from armspan.report import audit as report
 
-    left_out = _left_out(bad, len(table))
-    if args.json:
-        print(as_json(_numbers(audit, bad)))
-    else:
-        print("\n".join(([left_out] if left_out else []) + [str(audit.report), report.certainty(audit)]))
-        print("95 % intervals from resampling the rows, parameters fitted again each time")
-        for name, rows, _, p, _, moment, _ in report.arm_rows(audit):
-            print(f"  arm {name} ({rows} rows): is best {p}, λ_min there {moment}")
+    table = log_table.read(args.file, args.sep)
+    folder = output_folder(args.out)
+    chosen: dict[str, Any] = {"features": _names(args.features), "exclude": _names(args.exclude)}
+    log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, **chosen)
+    audit = audit_log(
+        log.X,
+        log.arms,
+        log.rewards,
+        feature_names=log.features,
+        name=args.file.name,
+        level=args.level,
+        margin=args.margin,
+        strict=args.strict,
+        noise_scale=args.noise_scale,
+    )
+    words = [*log.words(), *_left_out(log.bad, log.rows)]
+    numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
+    print(as_json(numbers) if args.json else "\n".join([*words, str(audit)]))
     if folder is not None:
-        (folder / "audit.json").write_text(as_json(_numbers(audit, bad)) + "\n", encoding="utf-8")
-        path = report.write(audit, left_out, folder)
+        (folder / "audit.json").write_text(as_json(numbers) + "\n", encoding="utf-8")
+        path = report.write(audit, words, folder)
         if not args.json:
             print(f"Open {path} in a browser.")
     return 0
 
 
-def _read(path: Path) -> "pd.DataFrame":
-    import pandas as pd
-
-    if path.suffix not in (".csv", ".parquet"):
-        raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
-    try:
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-    except OSError as error:
-        raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
-    except (ValueError, ImportError) as error:
-        raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+def _names(given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",")]
 
 
-def _split(table: "pd.DataFrame", arm: str, numbers: list[str]) -> tuple["pd.DataFrame", list[int]]:
-    """Complete rows, with numbers as numbers, and the places (from 1) of the others."""
-    import pandas as pd
-
-    clean = table.copy()
-    for column in numbers:
-        if not pd.api.types.is_datetime64_any_dtype(clean[column]):
-            clean[column] = pd.to_numeric(clean[column], errors="coerce")
-        if pd.api.types.is_datetime64_any_dtype(clean[column]) or not clean[column].notna().any():
-            raise BadFile(f"column {column!r} must hold numbers, and has none")
-    complete = np.isfinite(clean[numbers].to_numpy(float)).all(axis=1) & clean[arm].notna().to_numpy()
-    if not complete.any():
-        raise BadFile("no row of the table is complete")
-    return clean[complete], [int(row) + 1 for row in np.flatnonzero(~complete)]
-
-
-def _left_out(bad: list[int], rows: int) -> str:
+def _left_out(bad: list[int], rows: int) -> list[str]:
     if not bad:
-        return ""
+        return []
     named = ", ".join(map(str, bad[:MOST_NAMED])) + (", …" if len(bad) > MOST_NAMED else "")
-    return f"{len(bad)} of {rows} rows have missing or non-finite values and are left out: rows {named}"
+    return [f"{len(bad)} of {rows} rows have missing or non-finite values and are left out: rows {named}"]
 
 
-def _numbers(audit: LoggedDiversity, bad: list[int]) -> dict[str, Any]:
-    report = audit.report
+def numbers_of(audit: LoggedDiversity) -> dict[str, Any]:
+    """An audit for machines."""
     return {
-        "rows_left_out": bad,
-        "lambda_0": report.lambda_0,
-        "lambda_0_upper": report.lambda_0_upper,
-        "gap": report.gap,
-        "margin": report.margin,
-        "diverse_share_of_resamples": audit.diverse,
-        "features": list(report.feature_names),
-        "arms": [
-            {
-                "name": row.name,
-                "rows": int(audit.rows[row.arm]),
-                "probability": row.probability,
-                "probability_interval": audit.probability[row.arm].tolist(),
-                "second_moment": row.second_moment,
-                "second_moment_interval": audit.second_moment[row.arm].tolist(),
-                "rank": row.rank,
-                "weakest_direction": row.weakest_direction.tolist(),
-                "words": row.words,
-            }
-            for row in report.arms
-        ],
-        "verdicts": [vars(verdict) for verdict in report.verdicts],
+        "name": audit.name,
+        "features": list(audit.feature_names),
+        "rank": audit.rank,
+        "margin": audit.margin,
+        "level": audit.level,
+        "needed": {"share": audit.needed[0], "spread": audit.needed[1]},
+        "leadless": list(audit.leadless),
+        "arms": [vars(arm) for arm in audit.arms],
+        "verdicts": [vars(verdict) for verdict in audit.verdicts],
     }

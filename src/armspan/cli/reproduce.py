@@ -20,7 +20,7 @@ from armspan.experiments import (
     Tails,
     reproduce,
 )
-from armspan.experiments.predictions import confusion, within_factor
+from armspan.experiments.predictions import confusion, foreseen
 
 EXAMPLE = """\
 armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
@@ -124,11 +124,9 @@ def _text(outcome: Outcome) -> str:
         ]
         return "\n".join([f"Figure 1c: {outcome.n_draws:,} random draws of θ", *lines])
     if isinstance(outcome, Predictions):
-        regret, last = within_factor(outcome.entries)
+        regret, last = foreseen(outcome.entries)
         lines = [f"  predicted {words}: {row}" for words, row in confusion(outcome.entries).items()]
-        met = (
-            f"  forecast within a factor 3: regret {regret:.0%}, end of exploration {last:.0%} of the diverse problems"
-        )
+        met = f"  in the forecast's interval: regret {regret:.0%}, end of exploration, where it was seen, {last:.0%}"
         return "\n".join([f"{len(outcome.entries)} random problems, said before and seen after", *lines, met])
     if isinstance(outcome, Tails):
         return _tails_text(outcome)

@@ -1,15 +1,19 @@
 """audit(): are contexts diverse? Of an environment, or of contexts that were seen with parameters that are known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
+from armspan.diversity import answers
+from armspan.diversity.evidence import MARGIN, PART, evidence
+from armspan.diversity.fits import exact, whiten
 from armspan.diversity.measure import Audited, audit_problem
-from armspan.diversity.moments import leads
-from armspan.diversity.report import DiversityReport
+from armspan.diversity.moments import reward_gap
+from armspan.diversity.report import DiversityReport, Verdict
 from armspan.errors import InvalidParameter, NotApplicable
 
 
@@ -39,7 +43,37 @@ class ContextData:
         if not np.isfinite([self.feature_bound**2, np.abs(self._means).max()]).all():
             raise InvalidParameter("contexts must be small enough that their squares are finite numbers")
         self.parameter_bound = float(np.linalg.norm(self.theta_hat, axis=1).max())
-        self.gap = float(leads(self._means).min())
+        self.gap = reward_gap(self._means)
+
+    @property
+    def usual_margin(self) -> float:
+        """5 % of the standard deviation of the mean rewards."""
+        return MARGIN * float(self._means.std())
+
+    def verdicts(self, report: DiversityReport, margin: float, level: float) -> tuple[Verdict, ...]:
+        """What the sample says of all contexts: constant regret, diverse, gap, greedy."""
+        shared = self._x.strides[1] == 0
+        white = [whiten(self._x[:, a]) for a in range(1 if shared else self.n_arms)]
+        blind = "" if margin > 0 else "All mean rewards are the same."
+        if min(part.z.shape[1] for part in white) < max(part.z.shape[1] for part in white):
+            blind = "Some arms' features vary in fewer directions than others'."
+        z = white[0].z if shared or blind else np.stack([part.z for part in white], axis=1)
+        bands, alpha = exact(self._means), level / PART
+        found = evidence(z, bands, margin, alpha)
+
+        def more(question: str) -> answers.More:
+            enough = (
+                times
+                for times in answers.TIMES
+                if getattr(evidence(z, bands, margin, alpha, times), question) != "not known"
+            )
+            return answers.More(next(enough, 0), 0, np.zeros(z.shape[-1]))
+
+        arms = [row.name for row in report.arms]
+        problem = answers.Problem(arms, report.feature_names, margin, None, white[0].W)
+        greedy = [answers.greedy(problem._replace(W=part.W), part.z, alpha) for part in white]
+        refuted = next((verdict for verdict in greedy if verdict.answer == "no"), greedy[0])
+        return *answers.verdicts(problem, found, blind, "", more), refuted
 
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
         """All of them; see `Audited`."""
@@ -54,11 +88,15 @@ def audit(
     arm_names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
     rank_tolerance: float = 1e-9,
+    margin: float | None = None,
+    level: float = 0.05,
 ) -> DiversityReport:
     """Measure the diversity of an environment's contexts, or of contexts that were seen.
 
-    env : an environment. Or contexts : (n, d) features shared by the arms, or (n, K, d), with theta_hat : (K, d), the
-    arms' parameters as known or fitted.
+    env : an environment. Or contexts : (n, d) features shared by the arms, or (n, K, d), a sample of those that come,
+    with theta_hat : (K, d), the arms' parameters, which are taken to be known; `audit_log` fits them to a log.
+    margin, level : of contexts that were seen, by how much an arm must lead (5 % of the mean rewards' standard
+        deviation if left out), and how often an answer may be wrong.
     arm_names, feature_names : what the report calls them; numbers from 0 if left out.
     rank_tolerance : singular values below this times the largest count as 0 in ranks, after every feature is brought to
         one scale.
@@ -71,7 +109,13 @@ def audit(
     check_names("arm_names", arm_names, problem.n_arms)
     check_names("feature_names", feature_names, problem.n_features)
     _validate.real("rank_tolerance", rank_tolerance, at_least=0)
-    return audit_problem(problem, rank_tolerance=rank_tolerance, arm_names=arm_names, feature_names=feature_names)
+    report = audit_problem(problem, rank_tolerance=rank_tolerance, arm_names=arm_names, feature_names=feature_names)
+    if not isinstance(problem, ContextData):
+        return report
+    if not 0 < _validate.real("level", level, above=0) < 0.5:
+        raise InvalidParameter(f"level must be > 0 and < 0.5, got {level:g}")
+    wanted = problem.usual_margin if margin is None else _validate.real("margin", margin, above=0)
+    return replace(report, verdicts=(*problem.verdicts(report, wanted, level), *report.verdicts[4:]))
 
 
 def check_names(name: str, given: Sequence[Any] | None, wanted: int) -> None:

@@ -1,43 +1,173 @@
-"""The audit of logged decisions: parameters fitted to the log, and how far what is found can be trusted."""
+"""The audit of logged decisions: two questions, each answered yes, no or not known, with a stated error rate."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray, IntArray, Progress
-from armspan.diversity.data import ContextData, check_names
-from armspan.diversity.measure import audit_problem
-from armspan.diversity.moments import smallest_eigenvalues, weakest, weighted_moment
-from armspan.diversity.report import DiversityReport
+from armspan._typing import FloatArray, IntArray
+from armspan.diversity import answers
+from armspan.diversity.data import check_names
+from armspan.diversity.directions import always, combination, plainest
+from armspan.diversity.evidence import (
+    MARGIN,
+    PART,
+    Evidence,
+    best_shares,
+    both,
+    evidence,
+    leaders,
+)
+from armspan.diversity.fits import Fits, Whitened, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.report import Verdict
 from armspan.errors import InvalidParameter
 
-RESAMPLES = 200
 LARGEST = 1e140
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class LoggedDiversity:
-    """The audit of a log, with 95 % intervals from resampling its rows.
+class LoggedArm:
+    """One arm of a log.
 
-    report : the audit, by parameters fitted to the log, every row a context.
-    probability : (K, 2) intervals of how often each arm is best, from a bootstrap.
-    second_moment : (K, 2) intervals of λ_min of its features there. A sample's own λ_min is too small, since it picks
-        the direction in which the sample happens to vary least. So the lower end is the bootstrap's, and the upper end
-        comes from random halves: the direction from one, how much features vary along it from the other.
-    diverse : the share of the resamples in which every arm was best somewhere and its features there spanned.
-    rows : how many decisions of each arm (K,) the log has.
-
-    λ₀ has no interval: it rests on the d most different rows, and a resample lacks a third of any rows.
+    name, rows : what it is called, and how many decisions the log has of it. known : whether those are enough.
+    best : limits of the share of contexts in which it is best; they hold for all arms at once.
+    share, spread : limits of the share of contexts in which it leads by the margin, and of how far those spread (K·S_a:
+        1 where all arms' contexts are alike, 0 where they do not span).
+    words : the direction in which its contexts spread least.
     """
 
-    report: DiversityReport
-    probability: FloatArray
-    second_moment: FloatArray
-    diverse: float
-    rows: IntArray
+    name: str
+    rows: int
+    known: bool
+    best: tuple[float, float]
+    share: tuple[float, float]
+    spread: tuple[float, float]
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedDiversity:
+    """What a log says about its contexts.
+
+    name : of the log. verdicts : constant regret, diverse, gap and greedy, in this order.
+    arms : one entry per arm. feature_names : those that were used. rank : in how many directions they vary.
+    redundant : what is always so, where they vary in fewer directions than there are features.
+    margin : by how much an arm must lead, in units of the reward. level : how often an answer may be wrong.
+    needed : what `share` and `spread` of every arm must be at least for the answer "diverse".
+    leadless : limits of the share of contexts in which no arm leads by the margin.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    arms: tuple[LoggedArm, ...]
+    feature_names: tuple[str, ...]
+    rank: int
+    redundant: str
+    margin: float
+    level: float
+    needed: tuple[float, float]
+    leadless: tuple[float, float]
+    weakest: FloatArray
+
+    def __str__(self) -> str:
+        rows = sum(arm.rows for arm in self.arms)
+        width = max(3, *(len(arm.name) for arm in self.arms))
+        lines = [
+            f"{self.name}: {rows:,} decisions, {len(self.arms)} arms, {len(self.feature_names)} features",
+            *([self.redundant] if self.redundant else []),
+            f"{'arm':>{width}}  {'rows':>9}  {'best in … of contexts':>22}  {'spread there':>16}  weakest direction",
+        ]
+        for arm in self.arms:
+            best = f"{arm.best[0]:.1%} to {arm.best[1]:.1%}"
+            spread = f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}"
+            lines.append(f"{arm.name:>{width}}  {arm.rows:>9,}  {best:>22}  {spread:>16}  {arm.words}")
+        return "\n".join([*lines, *map(str, self.verdicts), f"An answer is wrong in at most {self.level:.0%} of logs."])
+
+
+class Judged:
+    """A log's fits and what they show, before it is put into words."""
+
+    def __init__(
+        self,
+        X: FloatArray,
+        arms: IntArray,
+        rewards: FloatArray,
+        n_arms: int,
+        *,
+        level: float,
+        margin: float | None = None,
+        strict: bool = False,
+        noise_scale: float | None = None,
+    ) -> None:
+        alpha = level / PART
+        self.alpha, self.arms, self.rewards = alpha, arms, rewards
+        self.white: Whitened = whiten(X)
+        z = self.white.z
+        self.fits: Fits = fit_arms(z, arms, rewards, n_arms, alpha)
+        self.margin = MARGIN * float(rewards.std()) if margin is None else margin
+        scale = self.fits.noise if noise_scale is None else noise_scale
+        self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
+        self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
+        self.evidence: Evidence = evidence(z, self.bands, self.margin, alpha)
+        self.best = best_shares(self.bands, alpha)
+        if self.blind:
+            everything = np.tile([0.0, 1.0], (n_arms, 1))
+            self.best, self.evidence = everything, replace(self.evidence, share=everything, spread=everything)
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing can be said, whatever the numbers are."""
+        return not self.margin > 0 or bool((self.fits.crooked > self.margin / 2).any())
+
+    def why_blind(self, arms: Sequence[str]) -> str:
+        """In words, or "" where it is not."""
+        if not self.blind:
+            return ""
+        if not self.margin > 0:
+            return "All rewards are the same."
+        a = int(np.argmax(self.fits.crooked))
+        return (
+            f"The rewards of arm {arms[a]} are not linear in these features: they are off by "
+            f"{self.fits.crooked[a]:.2g}, typically. Add features, such as squares or products, and ask again."
+        )
+
+    def why_unseen(self, features: Sequence[str]) -> str:
+        """Why contexts cannot be called diverse: a feature that might differ from 0 was never seen to; or ""."""
+        if not self.unseen.size:
+            return ""
+        names = ", ".join(features[j] for j in self.unseen[:4]) + (", …" if self.unseen.size > 4 else "")
+        return (
+            f"Always 0 in these rows: {names}. If that is so by nature, exclude it and ask again; else wait for more."
+        )
+
+    def answer(self, question: str) -> str:
+        """The answer to "diverse", "gap" or "constant"."""
+        if question == "constant":
+            return both(self.answer("diverse"), self.answer("gap"))
+        found = "not known" if self.blind else str(getattr(self.evidence, question))
+        return "not known" if question == "diverse" and found == "yes" and self.unseen.size else found
+
+    def more(self, question: str) -> answers.More:
+        """What would settle a question that is open: more rows of this kind, of which arm, in which direction."""
+        z, known = self.white.z, self.fits.known
+        for times in answers.TIMES:
+            narrower = self.bands.narrower(math.sqrt(times))
+            found = evidence(z, narrower, self.margin, self.alpha, times)
+            if known.all() and getattr(found, question) != "not known":
+                break
+        else:
+            times = 0
+        if not known.all():
+            arm = int(np.argmin(self.fits.rows))
+            return answers.More(times, arm, np.linalg.eigh(self.fits.gram[arm])[1][:, 0])
+        found_now = leaders(self.bands, self.margin, sure=self.bands.one_arm, may=self.bands.all_arms)
+        unclear = found_now.may & (found_now.surely < 0)[:, None]
+        arm = int(np.argmax((self.bands.variance * unclear).sum(axis=0)))
+        return answers.More(times, arm, np.linalg.eigh(self.fits.covariance[arm, 0])[1][:, -1])
 
 
 def audit_log(
@@ -46,90 +176,103 @@ def audit_log(
     rewards: Any,
     *,
     feature_names: Sequence[Any] | None = None,
+    arm_names: Sequence[Any] | None = None,
     name: str = "log",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    progress: Progress | None = None,
+    level: float = LEVEL,
+    margin: float | None = None,
+    strict: bool = False,
+    noise_scale: float | None = None,
 ) -> LoggedDiversity:
-    """Audit logged decisions.
+    """Audit logged decisions: are their contexts diverse, and is there a gap?
 
     X : (n, d) features, shared by the arms. arms : (n,) names of those chosen. rewards : (n,).
-    resamples : of the bootstrap, in each of which rows are drawn, parameters fitted and diversity measured again, so
-    that the intervals hold what fitting leaves uncertain. progress : called as progress(done, total).
+    feature_names : what the answers call them. arm_names : all arms there are, where some may have no rows.
+    level : how often an answer may be wrong. margin : by how much an arm must lead; 5 % of the rewards' standard
+    deviation if left out.
+    strict : use bands that are valid by proof under any logging policy; they need about three times the rows, and
+    noise_scale, for which the noise is subgaussian (½ for clicks; the residuals' standard deviation if left out).
     """
     X = _validate.array("X", X, shape=("n", "d"))
     rewards = _validate.array("rewards", rewards, shape=(len(X),))
-    _validate.whole("resamples", resamples, at_least=1)
-    _validate.whole("seed", seed, at_least=0)
     check_names("feature_names", feature_names, X.shape[1])
+    if not 0 < _validate.real("level", level, above=0) < 0.5:
+        raise InvalidParameter(f"level must be > 0 and < 0.5, got {level:g}")
+    if margin is not None:
+        _validate.real("margin", margin, above=0)
+    if noise_scale is not None:
+        _validate.real("noise_scale", noise_scale, above=0)
     if max(np.abs(X).max(), np.abs(rewards).max()) > LARGEST:
         raise InvalidParameter(f"X and rewards must be at most {LARGEST:g}, so that sums of squares are numbers")
     if len(arms) != len(X):
-        raise InvalidParameter(f"arms must have {len(X)} entries, one a row of X, got {len(arms)}")
-    names, chosen = _numbered(arms)
-    K = len(names)
-    if K < 2:
-        raise InvalidParameter(f"arms must name at least 2 arms, got {K}")
-    theta_hat = fit(X, chosen, rewards, K)
-    report = audit_problem(ContextData(X, theta_hat, name=name), arm_names=names, feature_names=feature_names)
-    rng = np.random.default_rng(seed)
-    found, halves = np.empty((resamples, 2, K)), np.empty((resamples, K))
-    for i in range(resamples):
-        rows = rng.integers(len(X), size=len(X))
-        found[i] = _measure(X[rows], chosen[rows], rewards[rows], K)
-        order = rng.permutation(len(X))
-        halves[i] = _across(X, chosen, rewards, K, order[: len(X) // 2], order[len(X) // 2 :])
-        if progress is not None:
-            progress(i + 1, resamples)
-    (p_low, moment_low), (p_high, moment_high) = np.quantile(found, [0.025, 0.975], axis=0)
-    moment_high = np.maximum(moment_high, np.quantile(halves, 0.975, axis=0))
+        raise InvalidParameter(f"arms must have {len(X)} entries, one per row of X, got {len(arms)}")
+    names, chosen = _numbered(arms, arm_names)
+    if len(names) < 2:
+        raise InvalidParameter(f"arms must name at least 2 arms, got {len(names)}")
+    options: Any = {"level": level, "margin": margin, "strict": strict, "noise_scale": noise_scale}
+    judged = Judged(X, chosen, rewards, len(names), **options)
+    features = tuple(map(str, range(X.shape[1]) if feature_names is None else feature_names))
+    return _in_words(judged, X, name, tuple(names), features, level)
+
+
+def _in_words(
+    judged: Judged, X: FloatArray, name: str, arms: tuple[str, ...], features: tuple[str, ...], level: float
+) -> LoggedDiversity:
+    rows, found, K = judged.fits.rows.tolist(), judged.evidence, len(arms)
+    problem = answers.Problem(arms, features, judged.margin, rows, judged.white.W)
+    greedy = answers.greedy(problem, judged.white.z, judged.alpha)
+    entries = [
+        LoggedArm(
+            name=arms[a],
+            rows=rows[a],
+            known=bool(judged.fits.known[a]),
+            best=(float(judged.best[a, 0]), float(judged.best[a, 1])),
+            share=(float(found.share[a, 0]), float(found.share[a, 1])),
+            spread=(float(K * found.spread[a, 0]), float(K * found.spread[a, 1])),
+            words=answers.direction_of(problem, found.weakest[a]) if K * found.spread[a, 1] < 1 else "not known",
+        )
+        for a in range(K)
+    ]
     return LoggedDiversity(
-        report=report,
-        probability=np.column_stack([p_low, p_high]),
-        second_moment=np.column_stack([moment_low, moment_high]),
-        diverse=float((found[:, 1] > 0).all(axis=1).mean()),
-        rows=np.bincount(chosen, minlength=K),
+        name=name,
+        verdicts=(
+            *answers.verdicts(problem, found, judged.why_blind(arms), judged.why_unseen(features), judged.more),
+            greedy,
+        ),
+        arms=tuple(entries),
+        feature_names=features,
+        rank=judged.white.z.shape[1],
+        redundant=_redundant(X, judged.white, features),
+        margin=judged.margin,
+        level=level,
+        needed=(found.needed[0], K * found.needed[1]),
+        leadless=found.leadless,
+        weakest=np.array([answers.functional(problem, direction) for direction in found.weakest]),
     )
 
 
-def fit(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, ridge: float = 1.0) -> FloatArray:
-    """θ̂ (K, d) by ridge regression of each arm's rewards on the features of its rows."""
-    d = X.shape[1]
-    theta_hat = np.zeros((n_arms, d))
-    for a in range(n_arms):
-        rows = X[arms == a]
-        theta_hat[a] = np.linalg.solve(ridge * np.eye(d) + rows.T @ rows, rows.T @ rewards[arms == a])
-    return theta_hat
+def _redundant(X: FloatArray, white: Whitened, features: tuple[str, ...]) -> str:
+    """What is always so, where contexts vary in fewer directions than there are features."""
+    lost = white.missing.shape[1]
+    if lost == 0:
+        return ""
+    constant = np.ptp(X, axis=0) == 0
+    direction = plainest(white.missing, np.sqrt((X**2).mean(axis=0)), constant)
+    rule = always(features, direction, constant) or f"nothing varies along {combination(features, direction)}"
+    more = f", and {lost - 1} more such direction{'s' if lost > 2 else ''}" if lost > 1 else ""
+    return f"The features vary in {X.shape[1] - lost} directions only: {rule}{more}. That harms nothing here."
 
 
-def _measure(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> tuple[FloatArray, FloatArray]:
-    x, means, weights, _ = ContextData(X, fit(X, arms, rewards, n_arms)).context_table(len(X))
-    return smallest_eigenvalues(x, means, weights)
-
-
-def _across(
-    X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, first: IntArray, second: IntArray
-) -> FloatArray:
-    """How much each arm's features vary in the second half of the rows along what is weakest in the first."""
-    if len(first) == 0:
-        return np.zeros(n_arms)
-    theta_hat, result = fit(X[first], arms[first], rewards[first], n_arms), np.zeros(n_arms)
-    for a in range(n_arms):
-        one, other = (half[np.argmax(half @ theta_hat.T, axis=1) == a] for half in (X[first], X[second]))
-        if len(one) and len(other):
-            _, weak = weakest(weighted_moment(one, np.ones(len(one))))
-            result[a] = ((other @ weak[:, 0]) ** 2).mean()
-    return result
-
-
-def _numbered(arms: Sequence[Any]) -> tuple[list[str], IntArray]:
+def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[str], IntArray]:
     """Names in order, numbers by size and others by letter, and the place of each row's arm among them."""
     try:
-        distinct = set(arms)
+        distinct = set(arms) if names is None else dict.fromkeys(names)
+        strange = () if names is None else set(arms) - set(names)
     except TypeError:
         raise InvalidParameter("arms must be names or numbers, got something that cannot be compared") from None
+    if strange:
+        raise InvalidParameter(f"arms must be among arm_names, got {sorted(map(str, strange))[0]!r}")
     try:
-        ordered = sorted(distinct)
+        ordered = sorted(distinct) if names is None else list(distinct)
     except TypeError:  # of several kinds
         ordered = sorted(distinct, key=str)
     place = {arm: number for number, arm in enumerate(ordered)}

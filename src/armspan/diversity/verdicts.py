@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from armspan._typing import BoolArray, FloatArray
+from armspan.diversity.answers import CONSTANT, DIVERSE, GAP
 from armspan.diversity.directions import always, combination
+from armspan.diversity.evidence import both
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
 
@@ -26,39 +28,53 @@ def direction_words(
 
 
 def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
-    """Is regret constant, is greedy safe, do the optimal features span?"""
-    return constant_regret(report), greedy_is_covered(report), optimal_features_span(report)
+    """Is regret constant: are contexts diverse, and is there a gap? Is greedy safe, do the optimal features span?"""
+    diverse, gap = is_diverse(report), has_gap(report)
+    return constant_regret(report, diverse, gap), diverse, gap, greedy_is_covered(report), optimal_features_span(report)
 
 
-def constant_regret(report: DiversityReport) -> Verdict:
+def constant_regret(report: DiversityReport, diverse: Verdict, gap: Verdict) -> Verdict:
     """The hypotheses of Theorems 1 and 2."""
-    question = "Does theory promise constant regret?"
+    answer = both(diverse.answer, gap.answer)
+    if answer == "yes" and report.lambda_0 > 0:
+        reason = f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
+        if report.exact or report.p_interval[0] > 0:
+            return Verdict(CONSTANT, answer, reason)
+    decisive = gap if diverse.answer == "yes" and answer != "yes" else diverse
+    return Verdict(CONSTANT, answer, decisive.reason)
+
+
+def is_diverse(report: DiversityReport) -> Verdict:
+    """Assumption 1.5: every arm is best, alone, in contexts whose features span."""
     never = [row.name for row in report.arms if row.spans is False and row.probability == 0]
     tied = [row.name for row in report.arms if row.name in never and row.ties]
     flat = [row for row in report.arms if row.spans is False and row.probability > 0]
     if tied:
-        return Verdict(
-            question,
-            "no",
-            f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere.",
-        )
+        reason = f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere."
+        return Verdict(DIVERSE, "no", reason)
     if never:
-        reason = f"Never best: {_list(never)}. Telling such an arm apart costs at least log T."
-        return Verdict(question, "no", reason)
+        return Verdict(DIVERSE, "no", f"Never best: {_list(never)}. Telling such an arm apart costs at least log T.")
     if flat:
         which = _list([row.name for row in flat])
-        return Verdict(question, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
-    if not report.gap > 0:
-        return Verdict(question, "no", "There is no gap between the best arm and the next.")
+        return Verdict(DIVERSE, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
     if unknown := [row for row in report.arms if row.spans is None]:
-        return Verdict(question, "not known", _too_rare(unknown, report.samples))
+        return Verdict(DIVERSE, "not known", _too_rare(unknown, report.samples))
     if not report.exact and not report.p_interval[0] > 0:
         rare = [row for row in report.arms if row.second_moment == 0]
         why = _too_rare(rare, report.samples) if rare else "No basis was found whose surroundings are met often."
-        return Verdict(question, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
-    return Verdict(
-        question, "yes", f"Every arm's own contexts span, with λ₀ = {report.lambda_0:.3g} and δ = {report.delta:.3g}."
+        return Verdict(DIVERSE, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
+    return Verdict(DIVERSE, "yes", "Every arm is best in contexts that span the feature space.")
+
+
+def has_gap(report: DiversityReport) -> Verdict:
+    """Assumption 1.2: an arm that is not best falls behind by at least Δ, in every context."""
+    if report.gap > 0:
+        return Verdict(GAP, "yes", f"In every context, what is not best falls behind by Δ = {report.gap:.3g} or more.")
+    reason = (
+        f"There is no gap between the best arm and the next: it leads by less than {report.margin:.3g} in 5 % of the "
+        "contexts, and by less than any margin in some. Expect regret like log T, not constant."
     )
+    return Verdict(GAP, "no", reason)
 
 
 def _too_rare(rows: Sequence[ArmDiversity], samples: int | None) -> str:

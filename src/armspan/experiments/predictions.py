@@ -6,100 +6,103 @@ import numpy as np
 
 from armspan._typing import Progress
 from armspan.diversity import audit
-from armspan.environments import FiniteContexts
-from armspan.experiments.forecast import Forecast, forecast
+from armspan.experiments.families import FAMILIES, draw_problem
+from armspan.experiments.forecast import Forecast, forecast, last_exploration
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 
-PROBLEMS = 60
-LEAST_GAP, LEAST_LAMBDA_0 = 0.1, 0.02
-"""Half of the problems are diverse, with at least this gap and λ₀; the others have the gap but not the diversity."""
+PROBLEMS = 200
+VERDICTS = ("constant", "logarithmic", "power", "linear", "undecided")
+
+
+SAID = (
+    "constant, over by then",
+    "constant, perhaps not over at this horizon",
+    "constant, not over at this horizon",
+    "not constant",
+    "not known",
+)
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One problem: what was predicted from the problem alone, and what came out."""
+    """One problem: what was predicted from the problem alone, and what came out.
 
-    kind: str
+    family : what kind of problem it is. predicted : whether theory promises constant regret ("yes", "no", "not known").
+    """
+
+    family: str
     lambda_0: float
     gap: float
-    predicted_constant: bool
+    predicted: str
     forecast: Forecast
     verdict: str
     regret: float
     last_exploration: float
 
+    @property
+    def said(self) -> str:
+        """The prediction in words; where theory promises a constant, whether the horizon is long enough to see it."""
+        if self.predicted != "yes":
+            return SAID[3] if self.predicted == "no" else SAID[4]
+        when = {
+            "yes": "over by then",
+            "no": "not over at this horizon",
+            "not known": "perhaps not over at this horizon",
+        }
+        return f"constant, {when[self.forecast.over]}"
 
-def run_predictions(*, runs: int, horizon: int, seed: int, progress: Progress) -> tuple[Prediction, ...]:
+    @property
+    def contradicts(self) -> bool:
+        """Whether the verdict says what the prediction excludes; before exploration is over, growth is no surprise."""
+        if self.said == SAID[0]:
+            return self.verdict in VERDICTS[1:4]
+        return self.said == SAID[3] and self.verdict == "constant"
+
+
+def run_predictions(
+    *, runs: int, horizon: int, seed: int, progress: Progress, problems: int = PROBLEMS
+) -> tuple[Prediction, ...]:
     """Draw the problems, predict, simulate."""
     rng = np.random.default_rng(seed)
-    kinds = [kind for _ in range(PROBLEMS // 4) for kind in ("diverse", "diverse", "flat", "dominated")]
-    predictions = []
-    for kind in kinds:
-        env = draw(kind, rng)
-        report = audit(env)
-        plateau = forecast(env, horizon=horizon)
-        result = simulate(env, LinUCBd(), horizon=horizon, runs=runs, seed=seed, events=True)
-        entry = Prediction(
-            kind=kind,
-            lambda_0=report.lambda_0,
-            gap=report.gap,
-            predicted_constant=report.verdicts[0].answer == "yes",
-            forecast=plateau,
-            verdict=result.growth("LinUCB-d").verdict,
-            regret=float(result.mean()[0, -1]),
-            last_exploration=float(np.median(result.events["LinUCB-d"].last_suboptimal)),
-        )
-        predictions.append(entry)
-        progress(len(predictions), len(kinds))
+    predictions: list[Prediction] = []
+    for number in range(problems):
+        predictions.append(predict(list(FAMILIES)[number % len(FAMILIES)], rng, runs=runs, horizon=horizon, seed=seed))
+        progress(len(predictions), problems)
     return tuple(predictions)
 
 
-def draw(kind: str, rng: np.random.Generator) -> FiniteContexts:
-    """A random problem: unit features and parameters, 2 to 4 arms, 2 or 3 features, 6 to 12 contexts.
-
-    kind : "diverse"; "flat", a diverse one whose arm 0 keeps of its optimal features only what its reward sees, so that
-    they are parallel; "dominated", with an arm that is never best.
-    """
-    while True:
-        K, d, n = int(rng.integers(2, 5)), int(rng.integers(2, 4)), int(rng.integers(6, 13))
-        features, theta = rng.normal(size=(K, n, d)), rng.normal(size=(K, d))
-        features /= np.linalg.norm(features, axis=2, keepdims=True)
-        theta /= np.linalg.norm(theta, axis=1, keepdims=True)
-        env = FiniteContexts(features, theta, name=f"{kind} problem")
-        if env.gap < LEAST_GAP:
-            continue
-        dominated = min(env.optimal_contexts(a).size for a in range(K)) == 0
-        if kind == "dominated" and dominated:
-            return env
-        if kind != "dominated" and env.lambda_0() >= LEAST_LAMBDA_0:
-            if kind == "diverse":
-                return env
-            mine = env.optimal_contexts(0)
-            features[0, mine] = env.reward_table[0, mine, None] * theta[0]
-            return FiniteContexts(features, theta, name="flat problem")
+def predict(family: str, rng: np.random.Generator, *, runs: int, horizon: int, seed: int) -> Prediction:
+    """One problem of a family: draw, predict, simulate."""
+    env = draw_problem(family, rng)
+    report, expected = audit(env), forecast(env, horizon=horizon)
+    result = simulate(env, LinUCBd(), horizon=horizon, runs=runs, seed=seed, engine="cpu")
+    return Prediction(
+        family=family,
+        lambda_0=report.lambda_0,
+        gap=report.gap,
+        predicted=report.verdicts[0].answer,
+        forecast=expected,
+        verdict=result.growth("LinUCB-d").verdict,
+        regret=float(result.mean()[0, -1]),
+        last_exploration=last_exploration(result),
+    )
 
 
 def confusion(predictions: tuple[Prediction, ...]) -> dict[str, dict[str, int]]:
     """How many problems of each prediction got each verdict."""
-    verdicts = ("constant", "logarithmic", "power", "linear", "undecided")
     return {
-        words: {
-            verdict: sum(entry.predicted_constant is constant and entry.verdict == verdict for entry in predictions)
-            for verdict in verdicts
-        }
-        for words, constant in (("constant", True), ("not constant", False))
+        said: {verdict: sum(e.said == said and e.verdict == verdict for e in predictions) for verdict in VERDICTS}
+        for said in SAID
     }
 
 
-def within_factor(predictions: tuple[Prediction, ...], factor: float = 3.0) -> tuple[float, float]:
-    """The shares of the diverse problems whose regret, and whose last exploration, the forecast met within a factor."""
-    diverse = [entry for entry in predictions if entry.kind == "diverse"]
-    ratios = np.array(
-        [
-            [entry.forecast.regret / entry.regret, entry.forecast.last_exploration / entry.last_exploration]
-            for entry in diverse
-        ]
-    )
-    hits = (np.abs(np.log(ratios)) <= np.log(factor)).mean(axis=0)
-    return float(hits[0]), float(hits[1])
+def foreseen(predictions: tuple[Prediction, ...]) -> tuple[float, float]:
+    """The shares of the problems whose regret, and whose last exploration, lay in the interval of the forecast.
+
+    The second only where exploration was over: later steps than the horizon are not seen.
+    """
+    regret = [e.forecast.regret_interval[0] <= e.regret <= e.forecast.regret_interval[1] for e in predictions]
+    over = [e for e in predictions if e.verdict == "constant"]
+    last = [e.forecast.last_interval[0] <= e.last_exploration <= e.forecast.last_interval[1] for e in over]
+    return float(np.mean(regret)), float(np.mean(last)) if last else float("nan")

@@ -28,7 +28,7 @@ def choose(pulls, reward_sums, c, alpha, index, seed, run, step, K):
 
 @kernel
 def advance_counts(block, alpha, marks, state, curve, tally):
-    """Advance every run by a block of steps. Changes state, curve (R, M), tally; alpha, marks as in `linear.advance`."""
+    """Advance every run by a block. Changes state, curve (R, M) and tally; alpha, marks as in `linear.advance`."""
     means, losses = block.means, block.losses
     index = np.empty(means.shape[1])
     for r in range(block.runs.size):

@@ -31,7 +31,7 @@ class Learner(Protocol):
     """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time."""
 
     def advance(self, block: "Block", marks: IntArray, curve: FloatArray, tally: "Tally") -> None:
-        """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M), and count in tally."""
+        """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M); count in tally."""
         ...
 
 

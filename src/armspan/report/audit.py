@@ -1,5 +1,6 @@
-"""The page on a log's diversity: a row an arm with intervals, the weakest directions, and what they mean."""
+"""The page on a log's diversity: the answers, what follows from them, and one row per arm with intervals."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
@@ -13,100 +14,102 @@ from armspan.report import page
 from armspan.report.figures import COLOURS, SETTINGS, save
 
 CAPTION = (
-    "Left and middle: estimates with 95 % intervals from resampling the rows. Right: for each arm the direction in "
-    "which its features vary least where it is best; dark squares are the features that make it up."
+    "Left: the share of contexts in which each arm may be best; the intervals hold for all arms at once. Middle: how "
+    "far the contexts spread that an arm leads by the margin; the dotted line is what the answer “diverse” needs. "
+    "Right: for each arm the direction in which those contexts spread least; dark squares are the features that make "
+    "it up."
 )
 WORDS = (
-    "An arm's own contexts are those in which it is best. Where they span all features, playing the best arm also "
-    "teaches about it in every direction, and exploration is nearly free. λ_min is how much they vary in their weakest "
-    "direction; 0 means that they do not span.",
-    "Parameters are fitted to the log by ridge regression, arm by arm, and every row counts as a context. If rewards "
-    "are not linear in the features, or rows of an arm are few, trust the intervals rather than the estimates.",
+    "An arm's own contexts are those that it leads by the margin or more. Where they spread in all directions, playing "
+    "the best arm also teaches about it everywhere, and exploration is nearly free. The spread is 1 where an arm's "
+    "contexts are as varied as all contexts together, and 0 where they do not vary in some direction.",
+    "Diverse and gap, both yes: a policy that explores by width, such as LinUCB-d, will stop exploring by itself, and "
+    "regret stays constant.",
+    "Diverse yes, gap no: playing well still teaches about every arm, but near ties keep costing a little: expect "
+    "regret like log T.",
+    "Diverse no: some arm, or some direction of it, is not learnt about by playing well. Keep exploring, or drop the "
+    "arm or the feature.",
+    "Not known: the log does not settle it. Go on as if the answer were no, log some decisions at random, and ask "
+    "again; the reason says which rows are missing most.",
+    "Parameters are fitted arm by arm, without a ridge, and every row counts as a context. Rewards must be linear in "
+    "the features; where they are seen not to be, nothing is answered.",
 )
 _MOST_TICKS = 24
 
 
-def write(audit: LoggedDiversity, left_out: str, folder: Path) -> Path:
-    """The page on one log; returns its path. left_out : which rows are not part of it, or ""."""
-    report = audit.report
+def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
+    """The page on one log; returns its path. notes : which columns and rows are part of it."""
     figure = audit_figure(audit)
     save(figure, folder, "diversity")
-    head = ["arm", "rows", "is best", "95 % interval", "λ_min there", "95 % interval", "rank"]
-    body = [page.paragraph(left_out, "small")] if left_out else []
-    body += [
-        page.word_table(["question", "answer", "why"], [[v.question, v.answer, v.reason] for v in report.verdicts]),
-        page.paragraph(certainty(audit)),
+    head = ["arm", "rows", "best in … of the contexts", "spread there", "weakest direction"]
+    body = [
+        page.word_table(["question", "answer", "why"], [[v.question, v.answer, v.reason] for v in audit.verdicts]),
         page.picture(figure, CAPTION),
         page.table(head, arm_rows(audit)),
-        page.heading("Which direction is the trouble?"),
-        *(page.paragraph(f"{row.words[0].upper()}{row.words[1:]}.") for row in report.arms),
-        page.heading("How to read this"),
+        page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
+        page.heading("What was looked at"),
+        *(page.paragraph(note) for note in [*notes, *([audit.redundant] if audit.redundant else [])]),
     ]
     lead = (
-        f"{int(audit.rows.sum()):,} decisions, {len(report.arms)} arms, {report.n_features} features; "
-        f"λ₀ = {report.lambda_0_words}; in 95 % of the rows the best arm leads by at least {report.margin:.3g}."
+        f"{sum(arm.rows for arm in audit.arms):,} decisions, {len(audit.arms)} arms, {len(audit.feature_names)} "
+        f"features. An arm leads where it is ahead by {audit.margin:.3g}. An answer is wrong in at most "
+        f"{audit.level:.0%} of logs."
     )
     path = folder / "audit.html"
-    path.write_text(page.page(f"Is this traffic diverse? {report.environment}", lead, body), encoding="utf-8")
+    path.write_text(page.page(f"Is this traffic diverse? {audit.name}", lead, body), encoding="utf-8")
     return path
 
 
-def certainty(audit: LoggedDiversity) -> str:
-    """How sure the first verdict is."""
-    return f"In {audit.diverse:.0%} of the resamples every arm was best somewhere and its contexts spanned."
-
-
 def arm_rows(audit: LoggedDiversity) -> list[list[str]]:
-    """One row an arm, as words."""
+    """One row per arm, as words."""
     return [
         [
-            row.name,
-            f"{audit.rows[row.arm]:,}",
-            f"{row.probability:.2%}",
-            f"{audit.probability[row.arm, 0]:.2%} to {audit.probability[row.arm, 1]:.2%}",
-            f"{row.second_moment:.4g}",
-            f"{audit.second_moment[row.arm, 0]:.4g} to {audit.second_moment[row.arm, 1]:.4g}",
-            f"{row.rank} of {audit.report.n_features}",
+            arm.name,
+            f"{arm.rows:,}",
+            f"{arm.best[0]:.1%} to {arm.best[1]:.1%}",
+            f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}",
+            arm.words,
         ]
-        for row in audit.report.arms
+        for arm in audit.arms
     ]
 
 
 def audit_figure(audit: LoggedDiversity) -> Figure:
-    """How often each arm is best, λ_min of its features there, and the weakest direction."""
-    arms = audit.report.arms
+    """How often each arm may be best, how far its contexts spread, and the weakest direction."""
+    arms = audit.arms
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(11.5, 1.6 + 0.32 * max(len(arms), 6)), layout="constrained")
-        often, least, where = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
-        _dots(often, np.array([row.probability for row in arms]), audit.probability)
-        often.set(xlabel="share of contexts", xlim=(0, None), ylabel="arm", title="how often it is best")
-        often.set_yticks(range(len(arms)), [row.name for row in arms])
-        values = np.array([row.second_moment for row in arms])
-        _dots(least, values, audit.second_moment)
-        positive = np.concatenate([values, audit.second_moment.ravel()])
-        smallest = float(positive[positive > 0].min()) if (positive > 0).any() else 1.0
-        least.set_xscale("symlog", linthresh=smallest)
-        least.set_xlim(-0.05 * smallest, None if smallest < 1 else 1)
-        least.set(xlabel="λ_min (log scale, 0 at the left)", title="how far its features span there")
-        least.tick_params(labelleft=False)
-        weights = np.array([row.weakest_direction for row in arms]) ** 2
+        often, spread, where = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
+        _bars(often, np.array([arm.best for arm in arms]))
+        often.set(xlabel="share of contexts", xlim=(0, 1), ylabel="arm", title="how often it is best")
+        often.set_yticks(range(len(arms)), [arm.name for arm in arms])
+        needed = audit.needed[1]
+        _bars(spread, np.array([arm.spread for arm in arms]))
+        spread.axvline(needed, color="0.35", linewidth=1, linestyle=":")
+        spread.set_xscale("symlog", linthresh=needed / 4)
+        spread.set_xlim(0, max(2.0, *(arm.spread[1] for arm in arms)))
+        spread.set(xlabel="spread (log scale, 0 at the left)", title="how far its contexts spread")
+        spread.tick_params(labelleft=False)
+        weights = np.where([[arm.words != "not known"] for arm in arms], audit.weakest**2, np.nan)
         image = where.imshow(weights, aspect="auto", cmap="Blues", vmin=0, vmax=1)
-        names, d = audit.report.feature_names, audit.report.n_features
+        names, d = audit.feature_names, len(audit.feature_names)
         shown = np.unique(np.linspace(0, d - 1, min(d, _MOST_TICKS)).astype(int))
         long = max(len(names[j]) for j in shown) > 2
         where.set_xticks(shown, [names[j] for j in shown], rotation=90 if long else 0, fontsize=8)
         where.set(xlabel="feature", title="their weakest direction")
         where.tick_params(labelleft=False)
         where.grid(visible=False)
-        for axes in (often, least):
+        for axes in (often, spread):
             axes.set_ylim(len(arms) - 0.5, -0.5)
         figure.colorbar(image, ax=where, label="share of the direction", shrink=0.9)
-        figure.suptitle(f"Diversity of {audit.report.environment}")
+        figure.suptitle(f"Diversity of {audit.name}")
     return figure
 
 
-def _dots(axes: Axes, values: FloatArray, interval: FloatArray) -> None:
-    arms = np.arange(values.size)
-    axes.hlines(arms, interval[:, 0], interval[:, 1], color=COLOURS[5], linewidth=3)
-    axes.plot(values, arms, "o", color=COLOURS[0], markersize=5)
+def _bars(axes: Axes, interval: FloatArray) -> None:
+    """Intervals (K, 2) as bars with ends, one per arm."""
+    arms = np.arange(len(interval))
+    axes.hlines(arms, interval[:, 0], interval[:, 1], color=COLOURS[0], linewidth=3)
+    for end in (0, 1):
+        axes.plot(interval[:, end], arms, "|", color=COLOURS[0], markersize=9, markeredgewidth=2)

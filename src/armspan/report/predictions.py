@@ -4,26 +4,34 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from armspan.experiments.forecast import LAST_SPREAD, REGRET_SPREAD
 from armspan.experiments.predictions import Prediction, confusion
 from armspan.report.figures import COLOURS, SETTINGS
 
 
 def predictions_figure(predictions: tuple[Prediction, ...]) -> Figure:
-    """Forecast against measured regret and end of exploration for the diverse problems, with the band of a factor 3."""
-    diverse = [entry for entry in predictions if entry.kind == "diverse"]
+    """Forecast against measured regret and end of exploration, with the interval of the forecast."""
+    over = [entry for entry in predictions if entry.verdict == "constant"]
     pairs = {
-        "regret at the end": [(entry.forecast.regret, entry.regret) for entry in diverse],
-        "step after which exploration is over": [
-            (entry.forecast.last_exploration, entry.last_exploration) for entry in diverse
-        ],
+        "regret at the end": ([(entry.forecast.regret, entry.regret) for entry in predictions], REGRET_SPREAD),
+        "last exploration, where it was over": (
+            [(entry.forecast.last_exploration, entry.last_exploration) for entry in over],
+            LAST_SPREAD,
+        ),
     }
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(9, 4.3), layout="constrained")
-        for axes, (title, points) in zip(figure.subplots(1, 2), pairs.items(), strict=True):
-            values = np.array(points)
+        for axes, (title, (points, spread)) in zip(figure.subplots(1, 2), pairs.items(), strict=True):
+            values = np.maximum(np.array(points or [(1.0, 1.0)]), 0.01)
             line = np.array([values.min() / 2, values.max() * 2])
             axes.fill_between(
-                line, line / 3, line * 3, color=COLOURS[5], alpha=0.25, linewidth=0, label="within a factor 3"
+                line,
+                line * spread[0],
+                line * spread[1],
+                color=COLOURS[5],
+                alpha=0.25,
+                linewidth=0,
+                label="the forecast's interval",
             )
             axes.plot(line, line, color="0.5", linewidth=1)
             axes.plot(values[:, 0], values[:, 1], "o", color=COLOURS[0], markersize=5)

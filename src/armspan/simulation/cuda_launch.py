@@ -168,7 +168,7 @@ class Chunk:
             steps = max(int(steps * min(max(LAUNCH_SECONDS / max(self.taken, 1e-6), 0.25), MOST_GROWTH)) // 4 * 4, 4)
 
     def run(self, curves: FloatArray, suboptimal: NDArray[np.uint32]) -> None:
-        """Go to the horizon; copies and the next α_t are made while a launch runs. Changes curves (R, C), suboptimal."""
+        """Go to the horizon, copying and thinking ahead while a launch runs. Changes curves (R, C) and suboptimal."""
         stream, copies = numba_cuda().stream(), []
         with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
             ahead = thinker.submit(self._alphas, np.empty(0), 0, self.first_steps)

@@ -10,10 +10,10 @@ after some time. A conclusion needs evidence that its neighbours would not give:
   significantly fewer than two thirds of those of the octave before.
 - *logarithmic*, *power*, *linear*: the logarithms of the octaves' gains lie on a straight line, shown to be nearly
   straight, over several octaves and up to the very end, with many runs in it, none that decides, and no fewer than
-  before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log², log log
-  and log T look alike. Power: γ from `STEEP` to `STEEPEST`; beyond, exploration that slows down looks the same.
-  Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck; where
-  all runs lose alike they may be exploring still.
+  before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log²,
+  log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; beyond, exploration that slows down looks the
+  same. Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck;
+  where all runs lose alike they may be exploring still.
 - Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
 - *undecided*: everything else. With fewer than `FEWEST_RUNS` runs or 256 steps always.
 """
@@ -166,7 +166,7 @@ def _ended(gains: FloatArray, by_octave: FloatArray) -> str:
     runs, lost = len(gains), gains > 0
     if lost[:, :2].any():
         return ""
-    silent, longest = _silences(lost.any(axis=0))
+    silent, longest = _silences(np.asarray(lost.any(axis=0)))
     if longest >= 1 and silent < 3 * longest:  # they may lose together again, as in bursts of forced exploration
         return ""
     if silent * runs >= -math.log(0.05) / SLOWEST:
@@ -234,7 +234,7 @@ def _stuck(by_octave: FloatArray) -> bool:
 
 
 def _law_of_an_arm(pulls: NDArray[np.uint32], T: int) -> tuple[Law | None, str]:
-    """The law of the arm whose suboptimal pulls grow the fastest, if those of all others grow more slowly for certain."""
+    """The law of the arm whose suboptimal pulls grow fastest, if those of all others grow more slowly for certain."""
     arms = [_law(pulls[:, :, a].astype(np.float64), T) for a in range(pulls.shape[2])]
     known = [(law.exponent.value, a) for a, (law, _) in enumerate(arms) if law is not None]
     if not known:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from armspan._typing import FloatArray, IntArray, Progress
+from armspan._typing import IntArray, Progress
 from armspan.backends import map_reduce
 from armspan.policies import Policy
 from armspan.simulation import cuda

@@ -1,0 +1,157 @@
+"""python -m benchmarks.truth growth | logs | goals | predictions: how often what armspan says is wrong.
+
+Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
+and were drawn up without knowledge of the rules that they test.
+"""
+
+import argparse
+import csv
+import math
+import os
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from benchmarks.truth import audits, growth, predictions, real
+from benchmarks.truth.curves import FAMILIES
+from benchmarks.truth.logs import Cell, cells
+
+PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
+CELLS = PAGE.with_name("accuracy-logs.csv")
+
+
+def main() -> None:
+    """Run one examination."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.truth", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=sorted(EXAMINATIONS))
+    parser.add_argument("--samples", type=int, help="samples of each family, or logs of each cell (default 200)")
+    parser.add_argument("--strict", action="store_true", help="logs: with the bands that hold under any logging policy")
+    parser.add_argument("--docs", action="store_true", help="put the table into docs/accuracy.md")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    args = parser.parse_args()
+    lines = EXAMINATIONS[args.what](args)
+    print("\n".join(lines))
+    if args.docs:
+        name = args.what + ("-strict" if args.strict else "")
+        text, count = re.subn(
+            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)",
+            lambda found: found[1] + "\n".join(lines) + found[2],
+            PAGE.read_text(encoding="utf-8"),
+            flags=re.DOTALL,
+        )
+        assert count == 1, f"docs/accuracy.md has no place for {name}"
+        PAGE.write_text(text, encoding="utf-8")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def percent(share: float) -> str:
+    """A share as words."""
+    return "–" if math.isnan(share) else f"{share:.1%}" if 0 < share < 0.1 else f"{share:.0%}"
+
+
+def spread_out(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+    """The work on all jobs, in their order, with progress on the terminal."""
+    start = time.time()
+    with ProcessPoolExecutor(workers) as pool:
+        for number, result in enumerate(pool.map(work, jobs), 1):
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(jobs)}, {time.time() - start:.0f} s", end="", file=sys.stderr, flush=True)
+            yield result
+    print(f"\n{time.time() - start:.0f} s", file=sys.stderr)
+
+
+def growth_table(args: argparse.Namespace) -> list[str]:
+    """The confusion table of the growth verdict: one row per family."""
+    samples = args.samples or 200
+    jobs = [(n, runs, T, samples) for n in range(len(FAMILIES)) for runs in growth.RUNS for T in growth.HORIZONS]
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    wrong: Counter[int] = Counter()
+    for number, score in spread_out(growth.examine_number, jobs, args.workers):
+        counts[number] += score[0]
+        wrong[number] += score[1]
+    rows = []
+    for number, family in enumerate(FAMILIES):
+        n = sum(counts[number].values())
+        shares = [percent(counts[number][verdict] / n) for verdict in growth.VERDICTS]
+        truth = family.truth if family.exponent is None or family.truth != "power" else f"power {family.exponent:.3g}"
+        rows.append([family.words.rstrip("."), truth, *shares, percent(wrong[number] / n)])
+    each = len(growth.RUNS) * len(growth.HORIZONS) * samples
+    note = f"{each:,} samples of each family: {samples} with each of 20, 50 and 100 runs and 5,000, 10⁵ and 10⁶ steps."
+    return [note, "", *table(["curves", "truth", *growth.VERDICTS, "wrong"], rows)]
+
+
+def real_table(args: argparse.Namespace) -> list[str]:
+    """The growth verdict on real simulations."""
+    samples = args.samples or 40
+    rows = [
+        [case.words, case.truth, *(percent(counts[v] / samples) for v in growth.VERDICTS)]
+        for case, counts in ((case, real.examine(case, samples)) for case in real.CASES)
+    ]
+    note = f"{samples} samples of 100 runs each."
+    return [note, "", *table(["simulation", "truth", *growth.VERDICTS], rows)]
+
+
+def _logs(args: argparse.Namespace, which: Sequence[Cell]) -> list[audits.Score]:
+    work = partial(audits.examine, logs=args.samples or 200, strict=args.strict)
+    return list(spread_out(work, which, args.workers))
+
+
+def logs_table(args: argparse.Namespace) -> list[str]:
+    """Wrong answers and coverage, one row per family; all cells go to a CSV file."""
+    scores = _logs(args, cells())
+    if args.docs and not args.strict:
+        with CELLS.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["family", "arms", "features", "logger", "rows", "logs", *audits.COLUMNS])
+            for score in scores:
+                c = score.cell
+                numbers = [f"{value:.4g}" for value in score.numbers()]
+                writer.writerow([c.family, c.n_arms, c.n_features, c.logger, c.rows, score.logs, *numbers])
+    rows = []
+    for family in dict.fromkeys(score.cell.family for score in scores):
+        own = [score for score in scores if score.cell.family == family]
+        rows.append([family, str(len(own)), *audits.summary(own)])
+    note = f"{len(scores)} cells, {sum(score.logs for score in scores):,} logs."
+    return [note, "", *table(["logs", "cells", *audits.SUMMARY], rows)]
+
+
+def goals_table(args: argparse.Namespace) -> list[str]:
+    """How often a clear case is decided."""
+    rows = []
+    for score in _logs(args, audits.goal_cells()):
+        c = score.cell
+        shares = [percent(score.share("diverse", answer)) for answer in ("yes", "no", "not known")]
+        rows.append([c.family, f"{c.n_arms}, {c.n_features}", c.logger, f"{c.rows:,}", *shares])
+    head = ["logs", "arms, features", "logging policy", "rows", "yes", "no", "not known"]
+    return table(head, rows)
+
+
+def predictions_table(args: argparse.Namespace) -> list[str]:
+    """What was said before a run against what was seen after it."""
+    found, notes = predictions.confusion_of(args.samples or 200, partial(spread_out, workers=args.workers))
+    return [*table(found[0], found[1:]), "", *notes]
+
+
+EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
+    "growth": growth_table,
+    "real": real_table,
+    "logs": logs_table,
+    "goals": goals_table,
+    "predictions": predictions_table,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""A log's table as numbers: which columns are features, which are left out and why, and categories encoded."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from armspan.errors import BadFile, InvalidParameter
+
+PROPENSITIES = {"propensity", "propensity_score", "pscore", "probability", "prob", "p", "logging_probability"}
+TIMES = {"time", "timestamp", "date", "datetime"}
+IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
+MOST_LEVELS = 50
+"""A column with more different words than this is not a category."""
+INTERCEPT = "intercept"
+
+
+@dataclass
+class LogTable:
+    """A log as numbers.
+
+    X, arms, rewards : complete rows alone. features : the columns of X. bad : places (from 1) of the other rows.
+    left_out : columns that are not features, each with the reason. notes : what else was done.
+    """
+
+    X: Any
+    arms: list[Any]
+    rewards: Any
+    features: list[str]
+    rows: int
+    bad: list[int]
+    left_out: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def words(self) -> list[str]:
+        """What was used and what was not, one line each."""
+        lines = [f"Features: {', '.join(self.features)}"]
+        if self.left_out:
+            lines.append("Left out: " + ", ".join(f"{name} ({why})" for name, why in self.left_out.items()))
+        return [*lines, *self.notes]
+
+
+def read(path: Path, sep: str = ",") -> pd.DataFrame:
+    """The table in a CSV or Parquet file."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
+    try:
+        return pd.read_csv(path, sep=sep) if path.suffix == ".csv" else pd.read_parquet(path)
+    except OSError as error:
+        raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
+    except (ValueError, ImportError) as error:
+        raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+
+
+def prepare(
+    table: pd.DataFrame,
+    *,
+    arm: str,
+    reward: str,
+    features: list[str] | None = None,
+    exclude: list[str] | None = None,
+    intercept: bool = False,
+) -> LogTable:
+    """Choose the features, encode categories, set incomplete rows aside."""
+    _check(table, [arm, reward, *(features or []), *(exclude or [])])
+    if features is not None and (len(set(features)) < len(features) or {arm, reward} & set(features)):
+        raise InvalidParameter("--features must name different columns, and neither the arm's nor the reward's")
+    left_out = dict.fromkeys(exclude or [], "excluded")
+    if features is None:
+        features = [str(name) for name in table if name not in (arm, reward) and name not in left_out]
+        reasons = {name: why for name in features if (why := _no_feature(name, table[name]))}
+        left_out |= reasons
+        features = [name for name in features if name not in reasons]
+    notes: list[str] = []
+    columns = {reward: _numbers(table[reward], reward)}
+    encoded = False
+    for name in features:
+        if name in left_out:
+            raise InvalidParameter(f"--exclude and --features must not both name {name!r}")
+        column, note = _encoded(table[name], name)
+        columns |= column
+        notes += [note] if note else []
+        encoded = encoded or bool(note)
+    if not features:
+        raise InvalidParameter(f"the table must have columns with features beside {arm!r} and {reward!r}")
+    frame = pd.DataFrame(columns)
+    complete = np.isfinite(frame.to_numpy(float)).all(axis=1) & table[arm].notna().to_numpy()
+    if not complete.any():
+        raise BadFile("no row of the table is complete")
+    good = frame[complete]
+    names = [name for name in columns if name != reward]
+    X = good[names].to_numpy(float)
+    constant = bool((np.ptp(X, axis=0) == 0).any())
+    if (intercept or encoded) and not constant:
+        X, names = np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
+        notes += [] if intercept else ["An intercept is added, for the categories that have no column."]
+    elif not constant:
+        notes.append("No feature is constant: add --intercept unless rewards are 0 where all features are 0.")
+    return LogTable(
+        X=X,
+        arms=table[arm][complete].tolist(),
+        rewards=good[reward].to_numpy(float),
+        features=names,
+        rows=len(table),
+        bad=[int(row) + 1 for row in np.flatnonzero(~complete)],
+        left_out=left_out,
+        notes=notes,
+    )
+
+
+def _check(table: pd.DataFrame, columns: list[str]) -> None:
+    for column in columns:
+        if column not in table:
+            raise InvalidParameter(f"the table must have a column {column!r}, got {', '.join(map(str, table.columns))}")
+
+
+def _no_feature(name: str, column: "pd.Series[Any]") -> str:
+    """Why a column is no feature, unless it is named as one; empty if it may be."""
+    word = name.strip().lower()
+    if word in PROPENSITIES:
+        return "the probability of the choice"
+    if word in TIMES or pd.api.types.is_datetime64_any_dtype(column):
+        return "a time"
+    if word in IDENTIFIERS or word.endswith("_id") or word.startswith("unnamed:"):
+        return "an identifier"
+    if not _is_numeric(column) and column.nunique() > MOST_LEVELS:
+        return f"{column.nunique():,} different words"
+    return ""
+
+
+def _is_numeric(column: "pd.Series[Any]") -> bool:
+    """Whether most of what is there are numbers."""
+    known = column[column.notna()]
+    if known.empty or pd.api.types.is_bool_dtype(known) or pd.api.types.is_datetime64_any_dtype(known):
+        return not known.empty and bool(pd.api.types.is_bool_dtype(known))
+    return bool(pd.to_numeric(known, errors="coerce").notna().mean() >= 0.5)
+
+
+def _numbers(column: "pd.Series[Any]", name: str) -> Any:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        raise BadFile(f"column {name!r} must hold numbers, and has none")
+    numbers = pd.to_numeric(column, errors="coerce")
+    if not numbers.notna().any():
+        raise BadFile(f"column {name!r} must hold numbers, and has none")
+    return numbers.astype(float)
+
+
+def _encoded(column: "pd.Series[Any]", name: str) -> tuple[dict[str, Any], str]:
+    """A column of numbers as it is; of words, a column of 0 and 1 for each but the first. And what was done."""
+    if _is_numeric(column) or pd.api.types.is_datetime64_any_dtype(column) or not column.notna().any():
+        return {name: _numbers(column, name)}, ""
+    levels = sorted(column[column.notna()].astype(str).unique())
+    if len(levels) > MOST_LEVELS:
+        raise BadFile(f"column {name!r} must hold numbers or at most {MOST_LEVELS} categories, got {len(levels)} words")
+    words = column.astype(str).where(column.notna())
+    columns = {f"{name}={level}": (words == level).astype(float).where(words.notna()) for level in levels[1:]}
+    if not columns:
+        return {name: words.notna().astype(float).where(words.notna())}, ""
+    note = f"{name} has {len(levels)} categories: one column each but for {levels[0]!r}, which they are compared with."
+    return columns, note

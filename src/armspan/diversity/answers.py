@@ -1,0 +1,174 @@
+"""Evidence in words: the answers to the two questions, why, what follows, and what would settle what is not known."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.diversity.covariate import least_diverse_half_space
+from armspan.diversity.directions import combination
+from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both, most_spread
+from armspan.diversity.report import Verdict
+
+CONSTANT = "Does theory promise constant regret?"
+DIVERSE = "Diverse? (Does playing the best arm teach about every arm?)"
+GAP = "Gap? (Is the best arm ahead by a margin in nearly all contexts?)"
+TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+"""How many times as many rows are tried, to see whether they would settle a question."""
+
+FOLLOWS = {
+    "yes": "A policy that explores by width, such as LinUCB-d, will stop exploring by itself.",
+    "no": "Keep exploring, at a price that grows with the horizon.",
+    "not known": "Go on as if the answer were no, and ask again with more rows.",
+}
+"""What to do on each answer."""
+
+
+class Problem(NamedTuple):
+    """What the words need: names, the margin, rows of each arm (None if parameters are known), and the map z = Wᵀx."""
+
+    arms: Sequence[str]
+    features: Sequence[str]
+    margin: float
+    rows: Sequence[int] | None
+    W: FloatArray
+
+
+class More(NamedTuple):
+    """What would settle a question: so many times as many rows, 0 if none of `TIMES` is enough; which arm, where."""
+
+    times: int
+    arm: int
+    direction: FloatArray
+
+
+def verdicts(
+    problem: Problem, found: Evidence, blind: str, unseen: str, more: Callable[[str], More | None]
+) -> tuple[Verdict, ...]:
+    """Constant regret, diverse, gap.
+
+    blind : why nothing can be said, or "". unseen : why contexts cannot be called diverse, or "".
+    more : from a question ("diverse" or "gap") to what would settle it.
+    """
+    diverse, gap = ("not known", "not known") if blind else (found.diverse, found.gap)
+    silenced = bool(unseen) and diverse == "yes"
+    diverse = "not known" if silenced else diverse
+    answer = both(diverse, gap)
+    if blind:
+        reasons = (blind, blind)
+    else:
+        open_ = diverse == "not known" and not silenced
+        reasons = (
+            unseen if silenced else _diverse(problem, found, _settled(problem, more("diverse") if open_ else None)),
+            _gap(problem, found, diverse, _settled(problem, more("gap") if gap == "not known" else None)),
+        )
+    why = {"yes": "Contexts are diverse and there is a gap.", "no": _because(diverse, gap)}.get(answer, "")
+    if answer == "not known":
+        open_ones = [name for name, said in (("diverse", diverse), ("gap", gap)) if said == "not known"]
+        why = f"These rows do not settle: {' and '.join(open_ones)}."
+    return (
+        Verdict(CONSTANT, answer, f"{why} {FOLLOWS[answer]}"),
+        Verdict(DIVERSE, diverse, reasons[0]),
+        Verdict(GAP, gap, reasons[1]),
+    )
+
+
+def _because(diverse: str, gap: str) -> str:
+    if diverse == "no" and gap == "no":
+        return "Contexts are not diverse, and there is no gap."
+    return "Contexts are not diverse." if diverse == "no" else "There is no gap."
+
+
+def _diverse(problem: Problem, found: Evidence, settled: str) -> str:
+    least_share, least_spread = found.needed
+    K, m = len(problem.arms), f"{problem.margin:.3g}"
+    never = np.flatnonzero(found.share[:, 1] < least_share)
+    flat = np.flatnonzero(found.spread[:, 1] < least_spread)
+    if never.size:
+        a = int(never[0])
+        return (
+            f"Arm {problem.arms[a]} leads by {m} or more in at most {_percent(found.share[a, 1])} of the contexts "
+            f"(needed: {_percent(least_share)}). Telling such an arm apart costs at least log T."
+        )
+    if flat.size:
+        a = int(flat[0])
+        where = direction_of(problem, found.weakest[a])
+        return (
+            f"Where arm {problem.arms[a]} leads, contexts hardly vary along {where}: their spread there is at most "
+            f"{K * found.spread[a, 1]:.2g} (needed: {K * least_spread:.2g}). What the arm earns in that direction is "
+            "not learnt by playing the best arm."
+        )
+    slack = np.minimum(found.share[:, 0] / least_share, found.spread[:, 0] / least_spread)
+    a = int(np.argmin(slack))
+    if slack[a] >= 1:
+        return (
+            f"Every arm leads by {m} or more in contexts that spread in all directions; the weakest is arm "
+            f"{problem.arms[a]}, with at least {_percent(found.share[a, 0])} of the contexts and a spread of at least "
+            f"{K * found.spread[a, 0]:.2g} (needed: {_percent(least_share)} and {K * least_spread:.2g})."
+        )
+    return (
+        f"Arm {problem.arms[a]} leads by {m} or more in {_percent(found.share[a, 0])} to "
+        f"{_percent(found.share[a, 1])} of the contexts, which spread by {K * found.spread[a, 0]:.2g} to "
+        f"{K * found.spread[a, 1]:.2g} (needed: {_percent(least_share)} and {K * least_spread:.2g}). {settled}"
+    )
+
+
+def _gap(problem: Problem, found: Evidence, diverse: str, settled: str) -> str:
+    (low, high), m = found.leadless, f"{problem.margin:.3g}"
+    if found.gap == "yes":
+        return f"In at least {_percent(1 - high)} of the contexts the best arm leads by {m} or more."
+    if found.gap == "no":
+        still = "; playing the best arm still teaches about every arm" if diverse == "yes" else ""
+        return (
+            f"The best arm leads by less than {m} in at least {_percent(low)} of the contexts. Expect regret like "
+            f"log T, not constant{still}."
+        )
+    return (
+        f"The best arm leads by less than {m} in {_percent(low)} to {_percent(high)} of the contexts "
+        f"(allowed: {MOST_LEADLESS:.0%}). {settled}"
+    )
+
+
+def _settled(problem: Problem, more: More | None) -> str:
+    """What would settle a question, in words."""
+    if more is None:
+        return ""
+    if problem.rows is None:
+        return f"About {more.times} times as many contexts would settle it." if more.times else _NEVER
+    name, rows = problem.arms[more.arm], problem.rows[more.arm]
+    where = direction_of(problem, more.direction)
+    need = f"most of all of arm {name} ({rows:,} now), in contexts that differ along {where}"
+    if not more.times:
+        return f"{_NEVER} What helps most are other rows, {need}."
+    return f"About {more.times} times as many rows would settle it, {need}."
+
+
+_NEVER = "It is too close to call: a thousand times as many rows of this kind might not settle it."
+
+
+def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
+    """Covariate diversity of contexts z (n, r), which greedy needs; a sample can refute it, and never prove it."""
+    question = "Is greedy covered by theory (covariate diversity)?"
+    half = z[::2]
+    u = least_diverse_half_space(half, np.full(len(half), 1 / len(half))).direction
+    where = combination(problem.features, functional(problem, u), signed=True)
+    if most_spread(z, np.asarray(z @ u >= 0), alpha) < LEAST_SPREAD / z.shape[1]:
+        return Verdict(question, "no", f"In the half of contexts that lie along {where}, features do not span.")
+    return Verdict(question, "not known", f"The least diverse half of contexts that was found lies along {where}.")
+
+
+def direction_of(problem: Problem, direction: FloatArray) -> str:
+    """A whitened direction by the features that weigh most in it."""
+    return combination(problem.features, functional(problem, direction))
+
+
+def functional(problem: Problem, direction: FloatArray) -> FloatArray:
+    """A whitened direction v by what it weighs features with, at one scale: zᵀv = xᵀWv."""
+    weights = problem.W @ direction * np.sqrt(np.diag(np.linalg.pinv(problem.W @ problem.W.T)))
+    length = float(np.linalg.norm(weights))
+    return np.asarray(weights / length) if length > 0 else weights
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"

@@ -1,0 +1,176 @@
+"""What contexts show: in which an arm surely leads, in which it may, and what follows for the two questions.
+
+*Diverse?* P_a is the share of contexts in which arm a leads by the margin m or more, and how far those spread is
+S_a = λ_min(E[zzᵀ 1{a leads by m}]), in whitened coordinates z: 1/K where K arms share all contexts evenly, 0 where they
+do not span. Contexts are diverse if every P_a is at least `LEAST_SHARE`/K and every S_a at least `LEAST_SPREAD`/(K·r).
+*Gap?* There is one if no arm leads by m in at most `MOST_LEADLESS` of the contexts.
+
+Mean rewards are known within bands. A context that an arm surely leads counts for "yes", one that it may lead against
+"no". Shares have exact limits; of a spread, a sample's λ_min is too small on average, so less its error it is a lower
+limit, and the upper limit takes the direction from one half of the contexts and the spread along it from the other.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.fits import Bands
+from armspan.diversity.quantiles import binomial_limits
+
+LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
+MISSED = 2.0
+"""What an upper limit is multiplied by for contexts that narrower bands may have missed."""
+PART = 5
+"""Each kind of error (bands, shares and spreads, linearity) gets a fifth of the level: adaptive logging policies make
+nominal bands miss more often than they should, and the rest makes up for that."""
+MARGIN = 0.05
+"""The margin m, as a share of the rewards' standard deviation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaders:
+    """surely : (n,) the arm that leads a context by the margin for certain, -1 where none does. may : (n, K)."""
+
+    surely: IntArray
+    may: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Limits of what the questions are about; each lower and upper limit is wrong with a small stated probability.
+
+    share, spread : (K, 2) of P_a and S_a. leadless : (2,) of the share of contexts in which no arm leads by the margin.
+    weakest : (K, r) the direction in which each arm's contexts spread least. needed : the least P_a and S_a for "yes".
+    """
+
+    share: FloatArray
+    spread: FloatArray
+    leadless: tuple[float, float]
+    weakest: FloatArray
+    needed: tuple[float, float]
+
+    @property
+    def diverse(self) -> str:
+        """The answer to the first question."""
+        least_share, least_spread = self.needed
+        if ((self.share[:, 1] < least_share) | (self.spread[:, 1] < least_spread)).any():
+            return "no"
+        sure = (self.share[:, 0] >= least_share) & (self.spread[:, 0] >= least_spread)
+        return "yes" if sure.all() else "not known"
+
+    @property
+    def gap(self) -> str:
+        """The answer to the second question."""
+        low, high = self.leadless
+        return "no" if low > MOST_LEADLESS else "yes" if high <= MOST_LEADLESS else "not known"
+
+
+def both(diverse: str, gap: str) -> str:
+    """Whether theory promises constant regret: yes if both are yes, no if either is no."""
+    return "no" if "no" in (diverse, gap) else "yes" if diverse == gap == "yes" else "not known"
+
+
+def leaders(bands: Bands, margin: float, *, sure: FloatArray, may: FloatArray) -> Leaders:
+    """Who surely leads, and who may, by these kinds of the bands' reach.
+
+    Of all others, an arm is compared with those that can most likely refute it: the two that look best and the one
+    that is surely best.
+    """
+    n, K = bands.means.shape
+    rows, known = np.arange(n), np.isfinite(np.diag(may))
+    if not known.any():
+        return Leaders(np.full(n, -1), np.ones((n, K), dtype=bool))
+    means, variance = np.where(known, bands.means, -np.inf), bands.variance
+    best_two = np.argsort(-means, axis=1, kind="stable")[:, :2]
+    low = np.where(known, means - may[known][:, known].max() * np.sqrt(variance), -np.inf)
+    rivals = [(rival, means[rows, rival], variance[rows, rival]) for rival in (*best_two.T, np.argmax(low, axis=1))]
+    top, height, width = rivals[0]
+    leads, can = np.full(n, bool(known.all())), np.ones((n, K), dtype=bool)
+    for b in np.flatnonzero(known):
+        half = bands.half(sure[top, b], width, variance[:, b])
+        leads &= (top == b) | (height - means[:, b] - half >= margin)
+        for rival, theirs, spread in rivals:
+            half = bands.half(may[b, rival], variance[:, b], spread)
+            can[:, b] &= (rival == b) | ~(means[:, b] - theirs + half < margin)
+    return Leaders(np.where(leads, top, -1), can)
+
+
+def evidence(z: FloatArray, bands: Bands, margin: float, alpha: float, times: float = 1.0) -> Evidence:
+    """Limits from contexts z (n, r), or (n, K, r) where arms have features of their own.
+
+    alpha : the error probability of each limit. times : as if there were so many times as many contexts.
+
+    Upper limits come in two ways, of which the smaller counts. Bands may hold in all contexts at once. Or they hold in
+    each context only and are narrower; then a share β of the contexts that an arm really leads is expected to be
+    missed, half of them with probability 2β at most (Markov's inequality), and the limit is multiplied by `MISSED`.
+    """
+    everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
+    mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)
+    K, r = mostly.may.shape[1], z.shape[-1]
+    share, spread, weakest = np.empty((K, 2)), np.empty((K, 2)), np.empty((K, r))
+    for a in range(K):
+        own = z[:, a] if z.ndim == 3 else z
+        sure, mays = everywhere.surely == a, (everywhere.may[:, a], mostly.may[:, a])
+        share[a] = _low(sure, alpha, times), _smaller(*(_high(may, alpha / K, times) for may in mays))
+        (one, weakest[a]), (other, _) = (_most_spread(own, may, alpha, times) for may in mays)
+        spread[a] = _least_spread(own, sure, alpha, times), _smaller(one, other)
+    uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
+    leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), _smaller(*uncertain)
+    return Evidence(share, spread, leadless, weakest, (LEAST_SHARE / K, LEAST_SPREAD / (K * r)))
+
+
+def best_shares(bands: Bands, alpha: float) -> FloatArray:
+    """Limits (K, 2) of the share of contexts in which each arm is best, which hold for all arms at once."""
+    found = leaders(bands, 0.0, sure=bands.all_arms, may=bands.all_arms)
+    K = found.may.shape[1]
+    low = [_low(found.surely == a, alpha / K) for a in range(K)]
+    return np.column_stack([low, [_high(found.may[:, a], alpha / K) for a in range(K)]])
+
+
+def _smaller(everywhere: float, mostly: float) -> float:
+    return min(everywhere, MISSED * mostly, 1.0)
+
+
+def most_spread(z: FloatArray, mine: BoolArray, alpha: float) -> float:
+    """An upper limit of λ_min(E[zzᵀ 1{mine}]) for contexts z (n, r)."""
+    return _most_spread(z, mine, alpha, 1.0)[0]
+
+
+def _low(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
+    return binomial_limits(round(int(hits.sum()) * times), round(hits.size * times), alpha)[0]
+
+
+def _high(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
+    return binomial_limits(round(int(hits.sum()) * times), round(hits.size * times), alpha)[1]
+
+
+def _least_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> float:
+    """A lower limit of λ_min(E[zzᵀ 1{mine}])."""
+    if mine.sum() < z.shape[1]:
+        return 0.0
+    values, vectors = np.linalg.eigh(z[mine].T @ z[mine] / len(z))
+    error = _error((z @ vectors[:, 0]) ** 2, mine) / math.sqrt(times)
+    return max(float(values[0]) - NormalDist().inv_cdf(1 - alpha) * error, 0.0)
+
+
+def _error(squares: FloatArray, mine: BoolArray) -> float:
+    """The standard error of E[s 1{mine}]/E[s], for squares s (n,) along a direction; E[s] = 1 by whitening alone."""
+    share = float((squares * mine).mean())
+    return float((squares * (mine - share)).std()) / math.sqrt(len(squares))
+
+
+def _most_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> tuple[float, FloatArray]:
+    """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
+    n, squares = len(z), np.empty(len(z))
+    halves = (slice(0, None, 2), slice(1, None, 2))
+    for here, there in (halves, halves[::-1]):
+        part, chosen = z[there], mine[there]
+        _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
+        squares[here] = (z[here] @ vectors[:, 0]) ** 2
+    rare = -math.log(alpha) / (n * times)  # so often it may happen and not be seen; its size is 1 on average
+    error = NormalDist().inv_cdf(1 - alpha) * _error(squares, mine) / math.sqrt(times)
+    _, vectors = np.linalg.eigh(z[mine].T @ z[mine])
+    return float((squares * mine).mean()) + max(error, rare), vectors[:, 0]

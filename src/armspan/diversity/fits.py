@@ -1,0 +1,190 @@
+"""What a log says of each arm's mean reward in a context: least squares, with bands that hold for all contexts at once.
+
+Features are whitened first: z = Wᵀx with E[zzᵀ] = I over the log's contexts, in as many directions as these vary in. So
+units do not matter, and columns that are combinations of others cost nothing. There is no ridge: an arm with few rows
+is not known, and a ridge would only hide that.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.quantiles import f_quantile
+
+FEWEST_ROWS = 20
+"""With this many rows or fewer an arm is not known at all."""
+RANK = 1e-9
+"""Directions in which scaled contexts vary by less than this, relative to the largest, are none."""
+RIVALS = 3
+"""Arms that an arm is compared with in each context: the two that look best, and the one that is surely best."""
+MOST_PRODUCTS = 30
+"""Products of features that the test of linearity looks at."""
+
+
+class Whitened(NamedTuple):
+    """Contexts z (n, r) with E[zzᵀ] = I, the map W (d, r) from features, and directions (d, d - r) that are missing."""
+
+    z: FloatArray
+    W: FloatArray
+    missing: FloatArray
+
+
+def whiten(X: FloatArray) -> Whitened:
+    """Contexts X (n, d) in whitened coordinates, of which there may be fewer."""
+    scale = np.sqrt((X**2).mean(axis=0))
+    unit = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh((X / unit).T @ (X / unit) / len(X))
+    kept = values > RANK * values[-1]
+    W = vectors[:, kept] / np.sqrt(values[kept]) / unit[:, None]
+    return Whitened(X @ W, W, vectors[:, ~kept] / unit[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Each arm's least squares in whitened coordinates.
+
+    theta : (K, r). rows : (K,). known : (K,) whether an arm has rows enough to say anything.
+    covariance : (K, 2, r, r) of theta, once for noise that is the same in all contexts, once for any noise.
+    gram : (K, r, r) Σzzᵀ of the arm's rows. noise : the standard deviation of the residuals of all known arms.
+    crooked : (K,) how far the mean reward is from linear, as a standard deviation over contexts; 0 where nothing shows.
+    """
+
+    theta: FloatArray
+    rows: IntArray
+    known: BoolArray
+    covariance: FloatArray
+    gram: FloatArray
+    noise: float
+    crooked: FloatArray
+
+    @property
+    def freedom(self) -> IntArray:
+        """Degrees of freedom of each arm's residuals."""
+        return np.maximum(self.rows - self.theta.shape[1], 1)
+
+
+def fit_arms(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Fits:
+    """Fit every arm; alpha : the error probability of the test of linearity, over all arms."""
+    r = z.shape[1]
+    theta, gram = np.zeros((n_arms, r)), np.zeros((n_arms, r, r))
+    covariance, known, crooked = np.zeros((n_arms, 2, r, r)), np.zeros(n_arms, dtype=bool), np.zeros(n_arms)
+    squares, freedom = 0.0, 0
+    for a in range(n_arms):
+        mine = arms == a
+        Z, y = z[mine], rewards[mine]
+        gram[a] = Z.T @ Z
+        if len(Z) <= max(FEWEST_ROWS, 2 * r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
+            continue
+        inverse = np.linalg.inv(gram[a])
+        theta[a] = inverse @ (Z.T @ y)
+        residuals = y - Z @ theta[a]
+        known[a], squares, freedom = True, squares + float(residuals @ residuals), freedom + len(Z) - r
+        leverage = _forms(Z, inverse)
+        weighted = Z * (residuals / np.maximum(1 - leverage, 0.1))[:, None]
+        covariance[a, 0] = inverse * float(residuals @ residuals) / (len(Z) - r)
+        covariance[a, 1] = inverse @ (weighted.T @ weighted) @ inverse
+        crooked[a] = _crooked(Z, residuals, alpha / n_arms)
+    noise = math.sqrt(squares / freedom) if freedom else 0.0
+    return Fits(theta, np.bincount(arms, minlength=n_arms), known, covariance, gram, noise, crooked)
+
+
+def _forms(z: FloatArray, A: FloatArray) -> FloatArray:
+    """zᵀAz of each row of z (n, r)."""
+    return np.asarray(((z @ A) * z).sum(axis=1))
+
+
+def _crooked(Z: FloatArray, residuals: FloatArray, alpha: float) -> float:
+    """How far rewards are from linear in an arm's contexts Z (m, r), by squares and products, if these matter."""
+    m, r = Z.shape
+    first, second = np.triu_indices(r)
+    order = np.argsort(first != second, kind="stable")[: min(MOST_PRODUCTS, max(m // 20, 1))]  # squares first
+    products = Z[:, first[order]] * Z[:, second[order]]
+    products = products - Z @ np.linalg.lstsq(Z, products, rcond=None)[0]
+    products = products[:, np.linalg.norm(products, axis=0) > 1e-6 * math.sqrt(m)]
+    if not products.shape[1]:
+        return 0.0
+    basis, sizes, _ = np.linalg.svd(products, full_matrices=False)
+    basis = basis[:, sizes > 1e-8 * sizes[0]]
+    q = basis.shape[1]
+    if m - r - q < 20:
+        return 0.0
+    scores = basis.T @ residuals
+    meat = basis * residuals[:, None]
+    wald = float(scores @ np.linalg.lstsq(meat.T @ meat, scores, rcond=None)[0])  # for any noise
+    if wald < q * f_quantile(1 - alpha, q, m - r - q):
+        return 0.0
+    left = residuals - basis @ scores
+    excess = float(scores @ scores) - q * float(left @ left) / (m - r - q)
+    return math.sqrt(max(excess, 0.0) / m)
+
+
+class Bands(NamedTuple):
+    """Means (n, K) of each arm in each context, and what their differences may be off by.
+
+    A difference between arms a and b is off by at most reach[a, b]·√(variance[a] + variance[b]), or, where widths add,
+    by reach[a, b]·(√variance[a] + √variance[b]). There are three kinds of reach (K, K), infinite for arms that are not
+    known: `all_arms` holds in all contexts and for all pairs of arms at once, `one_arm` in all contexts and for all
+    pairs of any one arm, `mostly` in any one context for the few pairs that decide about any one arm.
+    """
+
+    means: FloatArray
+    variance: FloatArray
+    all_arms: FloatArray
+    one_arm: FloatArray
+    mostly: FloatArray
+    add: bool
+
+    def half(self, reach: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
+        """Half the band of a difference, from the reach and the two variances."""
+        return reach * (np.sqrt(one) + np.sqrt(other) if self.add else np.sqrt(one + other))
+
+    def narrower(self, factor: float) -> "Bands":
+        """The same with bands so many times as narrow."""
+        reaches = {kind: getattr(self, kind) / factor for kind in ("all_arms", "one_arm", "mostly")}
+        return self._replace(**reaches)
+
+
+def scheffe(z: FloatArray, fits: Fits, alpha: float) -> Bands:
+    """Bands by Scheffé's method for contexts at once, by Student's for one, with Bonferroni's correction over pairs."""
+    K, r = fits.theta.shape
+    variance = np.zeros((len(z), K))
+    for a in np.flatnonzero(fits.known):
+        variance[:, a] = np.maximum(*(_forms(z, fits.covariance[a, kind]) for kind in (0, 1)))
+    freedom = np.minimum(fits.freedom[:, None], fits.freedom[None, :])
+    both = fits.known[:, None] & fits.known[None, :]
+    reaches = []
+    for dimensions, part in ((r, alpha / (K * (K - 1) // 2)), (r, alpha / (K - 1)), (1, alpha / (RIVALS * K))):
+        reach = np.full((K, K), np.inf)
+        for n in np.unique(freedom[both]):
+            reach[both & (freedom == n)] = math.sqrt(dimensions * f_quantile(1 - part, dimensions, int(n)))
+        reaches.append(reach)
+    all_arms, one_arm, mostly = reaches
+    return Bands(z @ fits.theta.T, variance, all_arms, one_arm, mostly, add=False)
+
+
+def mixture(z: FloatArray, fits: Fits, alpha: float, noise_scale: float) -> Bands:
+    """Bands that hold under any logging policy, however it used what it saw, if noise is noise_scale-subgaussian.
+
+    With S = Σεz of an arm's rows, the method of mixtures bounds ‖S‖ in the norm of (G + G₀)⁻¹, G = Σzzᵀ, for all times
+    at once; G₀ = r·I is the mixture's precision, in whitened coordinates. Then θ̂ - θ = G⁻¹S.
+    """
+    K, r = fits.theta.shape
+    variance = np.zeros((len(z), K))
+    prior = r * np.eye(r)
+    for a in np.flatnonzero(fits.known):
+        whole = fits.gram[a] + prior
+        gain = np.linalg.slogdet(whole)[1] - np.linalg.slogdet(prior)[1]
+        inverse = np.linalg.inv(fits.gram[a])
+        radius_2 = noise_scale**2 * (gain + 2 * math.log(K / alpha))
+        variance[:, a] = radius_2 * _forms(z, inverse @ whole @ inverse)
+    reach = np.where(fits.known[:, None] & fits.known[None, :], 1.0, np.inf)
+    return Bands(z @ fits.theta.T, variance, reach, reach, reach, add=True)
+
+
+def exact(means: FloatArray) -> Bands:
+    """Bands of no width, where mean rewards (n, K) are known."""
+    nothing = np.zeros((means.shape[1], means.shape[1]))
+    return Bands(means, np.zeros_like(means), nothing, nothing, nothing, add=False)
