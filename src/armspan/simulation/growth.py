@@ -11,8 +11,8 @@ after some time. A conclusion needs evidence that its neighbours would not give:
 - *logarithmic*, *power*, *linear*: the logarithms of the octaves' gains lie on a straight line, shown to be nearly
   straight, over several octaves and up to the very end, with many runs in it, none that decides, and no fewer than
   before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log²,
-  log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; beyond, exploration that slows down looks the
-  same. Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck;
+  log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; below, powers of log T look the same for a long
+  time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck;
   where all runs lose alike they may be exploring still.
 - Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
 - *undecided*: everything else. With fewer than `FEWEST_RUNS` runs or 256 steps always.
@@ -39,7 +39,7 @@ FLAT = 0.01
 """Share of the regret that the last octave may have where a curve counts as flat."""
 SLOWEST = 0.02
 """Losses per run and octave; a slower steady rate cannot be told from none."""
-SLOW, STEEP, STEEPEST, NEAR = (-0.17, 0.15), 0.2, 0.8, 0.03
+SLOW, STEEP, STEEPEST, NEAR = (-0.17, 0.15), 0.42, 0.8, 0.03
 """Where the exponent of logarithmic growth may lie, that of a power, and how far from 1 that of linear growth."""
 OCTAVES_OF_LOG, OCTAVES_OF_POWER, MOST_OCTAVES = 5, 8, 12
 """Octaves that a straight line must hold for, at least, and those that are looked at."""
@@ -234,17 +234,16 @@ def _stuck(by_octave: FloatArray) -> bool:
 
 
 def _law_of_an_arm(pulls: NDArray[np.uint32], T: int) -> tuple[Law | None, str]:
-    """The law of the arm whose suboptimal pulls grow fastest, if those of all others grow more slowly for certain."""
-    arms = [_law(pulls[:, :, a].astype(np.float64), T) for a in range(pulls.shape[2])]
-    known = [(law.exponent.value, a) for a, (law, _) in enumerate(arms) if law is not None]
+    """Logarithmic growth of some arm's suboptimal pulls, if those of all others grow more slowly for certain."""
+    laws = [_law(pulls[:, :, a].astype(np.float64), T)[0] for a in range(pulls.shape[2])]
+    known = [(law.exponent.value, a, law) for a, law in enumerate(laws) if law is not None]
     if not known:
         return None, ""
-    leader = max(known)[1]
-    law = arms[leader][0]
-    assert law is not None
-    for a in range(len(arms)):
-        if a != leader and not _fades(octaves.per_octave(pulls[:, :, a].astype(np.float64)), law.exponent.low):
-            return None, ""
+    _, leader, law = max(known)
+    others = [a for a in range(len(laws)) if a != leader]
+    fade = all(_fades(octaves.per_octave(pulls[:, :, a].astype(np.float64)), law.exponent.low) for a in others)
+    if law.name != "logarithmic" or not fade:
+        return None, ""
     return law, f"the number of suboptimal pulls of arm {leader} "
 
 
