@@ -73,17 +73,18 @@ def spread_out(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) ->
     print(f"\n{time.time() - start:.0f} s", file=sys.stderr)
 
 
-def growth_table(args: argparse.Namespace) -> list[str]:
+def growth_table(args: argparse.Namespace, first: int = 0, last: int = len(FAMILIES)) -> list[str]:
     """The confusion table of the growth verdict: one row per family."""
-    samples = args.samples or 200
-    jobs = [(n, runs, T, samples) for n in range(len(FAMILIES)) for runs in growth.RUNS for T in growth.HORIZONS]
+    samples, which = args.samples or 200, range(first, last)
+    jobs = [(n, runs, T, samples) for n in which for runs in growth.RUNS for T in growth.HORIZONS]
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     wrong: Counter[int] = Counter()
     for number, score in spread_out(growth.examine_number, jobs, args.workers):
         counts[number] += score[0]
         wrong[number] += score[1]
     rows = []
-    for number, family in enumerate(FAMILIES):
+    for number in which:
+        family = growth.ALL[number]
         n = sum(counts[number].values())
         shares = [percent(counts[number][verdict] / n) for verdict in growth.VERDICTS]
         truth = family.truth if family.exponent is None or family.truth != "power" else f"power {family.exponent:.3g}"
@@ -147,6 +148,7 @@ def predictions_table(args: argparse.Namespace) -> list[str]:
 
 EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "growth": growth_table,
+    "fresh": partial(growth_table, first=len(FAMILIES), last=len(growth.ALL)),
     "real": real_table,
     "logs": logs_table,
     "goals": goals_table,

@@ -8,10 +8,16 @@ import numpy as np
 from armspan.simulation.growth import Growth, growth
 from armspan.simulation.plan import as_checkpoints
 from benchmarks.truth.curves import FAMILIES, Family
+from benchmarks.truth.fresh import FRESH
 
+ALL = (*FAMILIES, *FRESH)
+"""The families that were there while the rule was made, and those that came after."""
 RUNS, HORIZONS = (20, 50, 100), (5_000, 100_000, 1_000_000)
 VERDICTS = ("constant", "logarithmic", "power", "linear", "undecided")
-SLOWER_THAN_POWERS = ("log-squared", "log-log", "events-log-squared")
+SLOWER_THAN_POWERS = (
+    *("log-squared", "log-log", "events-log-squared"),
+    *("fresh-forgets-log", "fresh-log-1.5", "fresh-log-cubed"),
+)
 """Families between constant and every power, which "logarithmic" is a right word for, as the verdict defines it."""
 
 
@@ -47,7 +53,7 @@ def is_wrong(family: Family, found: Growth, horizon: int) -> bool:
 
 def examine(family: Family, runs: int, horizon: int, samples: int, seed: int = 0) -> Score:
     """Draw samples of a family and judge them."""
-    rng = np.random.default_rng([seed, FAMILIES.index(family), runs, horizon])
+    rng = np.random.default_rng([seed, ALL.index(family), runs, horizon])
     checkpoints, verdicts, wrong = as_checkpoints(None, horizon), Counter[str](), 0
     for _ in range(samples):
         drawn = family.draw(rng, runs, checkpoints)
@@ -61,5 +67,5 @@ def examine(family: Family, runs: int, horizon: int, samples: int, seed: int = 0
 def examine_number(job: tuple[int, int, int, int]) -> tuple[int, tuple[Counter[str], int]]:
     """The same by a family's number, for other processes: that number, the verdicts, how many are wrong."""
     number, runs, horizon, samples = job
-    score = examine(FAMILIES[number], runs, horizon, samples)
+    score = examine(ALL[number], runs, horizon, samples)
     return number, (score.verdicts, score.wrong)

@@ -60,7 +60,8 @@ def kinds(n: int = 200) -> Array:
 def test_one_column_too_many_is_named_in_the_audit() -> None:
     theta = np.array([[1.0, 0.5, 0.0, 0.0, 0.0], [0.0, -0.5, 1.0, 0.8, 0.0]])
     report = armspan.audit(contexts=kinds(), theta_hat=theta, feature_names=NAMES)
-    assert report.verdicts[0].answer == "no"
+    assert report.lambda_0 == 0
+    assert report.verdicts[1].answer == "yes"  # in the directions that there are
     rule = "these columns always add up to the same: web, app, shop; so one says nothing new"
     assert [row.words for row in report.arms] == [f"where arm {a} is best, {rule}" for a in (0, 1)]
     for row in report.arms:

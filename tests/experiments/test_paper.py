@@ -9,6 +9,7 @@ from armspan.errors import InvalidParameter
 from armspan.experiments import ALL, DialResult, PanelResult, Settings, Survey, reproduce
 from armspan.experiments.claims import keeps_growing, lower_regret, same_curves, stays_constant
 from armspan.simulation import Result
+from armspan.simulation.plan import as_checkpoints
 
 SMALL = Settings(runs=6, horizon=400, draws=8)
 
@@ -19,11 +20,11 @@ def silent(stage: str) -> Any:
 
 def result(*shapes: Any, runs: int = 30) -> Result:
     """Curves of known growth, one policy a shape, named a, b, …"""
-    marks = np.unique(np.geomspace(1, 10_000, 100).astype(int))
+    marks = as_checkpoints(None, 100_000)
     luck = np.random.default_rng(0).uniform(0.8, 1.2, size=(runs, 1))
     curves = np.stack([luck * shape(marks) for shape in shapes])
     names = tuple("abcdef"[: len(shapes)])
-    return Result(names, np.arange(runs), marks, curves, curves, "made up", "", 10_000, 0, "cpu")
+    return Result(names, np.arange(runs), marks, curves, curves, "made up", "", 100_000, 0, "cpu")
 
 
 def flat(t: Any) -> Any:
@@ -73,7 +74,7 @@ def test_every_figure_runs_through() -> None:
 
 
 def test_shares_of_draws() -> None:
-    survey = Survey(np.array([0.0, 0.002, 0.02, 0.2]))
+    survey = Survey(np.array([0.0, 0.002, 0.02, 0.2]), np.ones(4, dtype=bool))
     assert [share.share for share in survey.shares()] == [0.75, 0.5, 0.25, 0.25]
     for share in survey.shares():
         assert 0 < share.low < share.share < share.high < 1

@@ -9,7 +9,7 @@ from armspan.cli.common import add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import LEVEL
 
-EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward bought --intercept --out out/audit"
+EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward spent --out out/audit"
 MOST_NAMED = 10
 
 

@@ -36,11 +36,16 @@ class Problem(NamedTuple):
 
 
 class More(NamedTuple):
-    """What would settle a question: so many times as many rows, 0 if none of `TIMES` is enough; which arm, where."""
+    """What would settle a question: so many times as many rows, 0 if none of `TIMES` is enough; which arm, where.
+
+    fewest : where nothing is known of the arm, how many rows it must have at least, and they must vary in all
+        directions; else 0.
+    """
 
     times: int
     arm: int
     direction: FloatArray
+    fewest: int = 0
 
 
 def verdicts(
@@ -138,6 +143,10 @@ def _settled(problem: Problem, more: More | None) -> str:
         return f"About {more.times} times as many contexts would settle it." if more.times else _NEVER
     name, rows = problem.arms[more.arm], problem.rows[more.arm]
     where = direction_of(problem, more.direction)
+    if more.fewest > rows:
+        return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
+    if more.fewest:
+        return f"Nothing is known of arm {name} along {where}: its {rows:,} rows do not vary there."
     need = f"most of all of arm {name} ({rows:,} now), in contexts that differ along {where}"
     if not more.times:
         return f"{_NEVER} What helps most are other rows, {need}."
@@ -165,7 +174,7 @@ def direction_of(problem: Problem, direction: FloatArray) -> str:
 
 def functional(problem: Problem, direction: FloatArray) -> FloatArray:
     """A whitened direction v by what it weighs features with, at one scale: zᵀv = xᵀWv."""
-    weights = problem.W @ direction * np.sqrt(np.diag(np.linalg.pinv(problem.W @ problem.W.T)))
+    weights = problem.W @ direction * np.sqrt(np.maximum(np.diag(np.linalg.pinv(problem.W @ problem.W.T)), 0.0))
     length = float(np.linalg.norm(weights))
     return np.asarray(weights / length) if length > 0 else weights
 

@@ -15,7 +15,6 @@ from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.quantiles import f_quantile
 
 FEWEST_ROWS = 20
-"""With this many rows or fewer an arm is not known at all."""
 RANK = 1e-9
 """Directions in which scaled contexts vary by less than this, relative to the largest, are none."""
 RIVALS = 3
@@ -66,6 +65,11 @@ class Fits:
         return np.maximum(self.rows - self.theta.shape[1], 1)
 
 
+def fewest_rows(rank: int) -> int:
+    """With this many rows or fewer an arm is not known at all."""
+    return max(FEWEST_ROWS, 2 * rank)
+
+
 def fit_arms(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Fits:
     """Fit every arm; alpha : the error probability of the test of linearity, over all arms."""
     r = z.shape[1]
@@ -76,7 +80,7 @@ def fit_arms(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, al
         mine = arms == a
         Z, y = z[mine], rewards[mine]
         gram[a] = Z.T @ Z
-        if len(Z) <= max(FEWEST_ROWS, 2 * r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
+        if len(Z) <= fewest_rows(r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
             continue
         inverse = np.linalg.inv(gram[a])
         theta[a] = inverse @ (Z.T @ y)

@@ -21,7 +21,7 @@ from armspan.diversity.evidence import (
     evidence,
     leaders,
 )
-from armspan.diversity.fits import Fits, Whitened, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.fits import Fits, Whitened, fewest_rows, fit_arms, mixture, scheffe, whiten
 from armspan.diversity.report import Verdict
 from armspan.errors import InvalidParameter
 
@@ -154,16 +154,16 @@ class Judged:
     def more(self, question: str) -> answers.More:
         """What would settle a question that is open: more rows of this kind, of which arm, in which direction."""
         z, known = self.white.z, self.fits.known
+        if not known.all():
+            arm = int(np.flatnonzero(~known)[np.argmin(self.fits.rows[~known])])
+            flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
+            return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
         for times in answers.TIMES:
-            narrower = self.bands.narrower(math.sqrt(times))
-            found = evidence(z, narrower, self.margin, self.alpha, times)
-            if known.all() and getattr(found, question) != "not known":
+            found = evidence(z, self.bands.narrower(math.sqrt(times)), self.margin, self.alpha, times)
+            if getattr(found, question) != "not known":
                 break
         else:
             times = 0
-        if not known.all():
-            arm = int(np.argmin(self.fits.rows))
-            return answers.More(times, arm, np.linalg.eigh(self.fits.gram[arm])[1][:, 0])
         found_now = leaders(self.bands, self.margin, sure=self.bands.one_arm, may=self.bands.all_arms)
         unclear = found_now.may & (found_now.surely < 0)[:, None]
         arm = int(np.argmax((self.bands.variance * unclear).sum(axis=0)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armspan._typing import FloatArray, Progress
+from armspan._typing import BoolArray, FloatArray, Progress
 from armspan.diversity.intervals import wilson
 from armspan.environments import paper_1c
 from armspan.simulation.runner import available_cores
@@ -35,9 +35,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Survey:
-    """Many draws of θ. rarest : (n,) how often the rarest arm of draw 0, 1, … is best."""
+    """Many draws of θ.
+
+    rarest : (n,) how often the rarest arm of draw 0, 1, … was best.
+    possible : (n,) whether each arm can be best at all, by the closed form.
+    """
 
     rarest: FloatArray
+    possible: BoolArray
 
     @property
     def n_draws(self) -> int:
@@ -66,20 +71,21 @@ class Survey:
 
 def survey_1c(draws: int, progress: Progress) -> Survey:
     """Look at paper_1c(0), paper_1c(1), …"""
-    result = np.empty(draws)
+    result, possible = np.empty(draws), np.empty(draws, dtype=bool)
     with ThreadPoolExecutor(available_cores()) as pool:
         try:
-            for seed, rarest in enumerate(pool.map(_rarest, range(draws))):
-                result[seed] = rarest
+            for seed, found in enumerate(pool.map(_look, range(draws))):
+                result[seed], possible[seed] = found
                 progress(seed + 1, draws)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return Survey(result)
+    return Survey(result, possible)
 
 
-def _rarest(seed: int) -> float:
-    """How often the rarest arm of paper_1c(seed) is best."""
-    _, means = paper_1c(seed).sample(CONTEXTS)
+def _look(seed: int) -> tuple[float, bool]:
+    """How often the rarest arm of paper_1c(seed) is best, and whether all arms can be."""
+    env = paper_1c(seed)
+    _, means = env.sample(CONTEXTS)
     wins = np.bincount(np.argmax(means, axis=1), minlength=means.shape[1])
-    return float(wins.min() / CONTEXTS)
+    return float(wins.min() / CONTEXTS), all(env.certain_spans())

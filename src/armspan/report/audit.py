@@ -87,7 +87,8 @@ def audit_figure(audit: LoggedDiversity) -> Figure:
         needed = audit.needed[1]
         _bars(spread, np.array([arm.spread for arm in arms]))
         spread.axvline(needed, color="0.35", linewidth=1, linestyle=":")
-        spread.set_xscale("symlog", linthresh=needed / 4)
+        spread.set_xscale("symlog", linthresh=needed / 4, linscale=0.5)
+        spread.set_xticks([0, *(10.0**power for power in range(int(np.ceil(np.log10(needed))), 1))])
         spread.set_xlim(0, max(2.0, *(arm.spread[1] for arm in arms)))
         spread.set(xlabel="spread (log scale, 0 at the left)", title="how far its contexts spread")
         spread.tick_params(labelleft=False)

@@ -220,9 +220,11 @@ def _survey_section(survey: Survey, folder: Path) -> list[str]:
     never = float(np.mean(survey.rarest == 0))
     text = (
         "Before figure 1c: the paper draws θ at random on a sphere and says that this “ensures that each of them can "
-        f"be optimal”. It hardly does. Of {survey.n_draws:,} draws, {never:.0%} have an arm that was never best in "
-        "10,000 contexts, and very few have no arm that is rarely best. Diversity is a property of the problem, and "
-        "here it is rare; so figure 1c is shown twice, for a draw that has it and for one that has not."
+        f"be optimal”. That is nearly right: by a closed form, every arm can be in {survey.possible.mean():.0%} of "
+        f"{survey.n_draws:,} draws, and theory then promises constant regret. But the probability is tiny: {never:.0%} "
+        "of the draws have an arm that was not best in any of 10,000 contexts, and in very few draws all arms are best "
+        "often. So the constant is mostly beyond the horizon of the figure, which is shown twice: for the draw whose "
+        "arms are best most often, and for a typical one."
     )
     return [
         page.heading("How diverse is figure 1c?"),

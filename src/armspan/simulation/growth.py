@@ -12,8 +12,8 @@ after some time. A conclusion needs evidence that its neighbours would not give:
   straight, over several octaves and up to the very end, with many runs in it, none that decides, and no fewer than
   before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log²,
   log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; below, powers of log T look the same for a long
-  time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that lose at rates of their own and go on so, as runs do that are stuck;
-  where all runs lose alike they may be exploring still.
+  time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that lose at rates of their
+  own, or by one arm alone, and go on so, as runs do that are stuck; else they may be exploring still.
 - Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
 - *undecided*: everything else. With fewer than `FEWEST_RUNS` runs or 256 steps always.
 """
@@ -52,6 +52,8 @@ FEWEST_LOSING = 8
 """Runs that must lose in every octave of a law."""
 LARGEST_SHARE = 0.3
 """Of the gain of an octave that a single run may have."""
+ALONE = 0.95
+"""Share of the runs that must lose by one arm alone where all of them lose alike."""
 FEWEST_AT_END, LEAST_AT_END = 3, 0.2
 """Runs that must lose in the last sixteenth of an octave; and, as a share of what the law says, gains at the end."""
 SILENCE = 1e-9
@@ -121,7 +123,7 @@ def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[
     ended = _ended(gains, by_octave) if flat else ""
     if ended:
         return Growth("constant", flat, share, UNKNOWN, losing, f"{seen}, and {ended}.")
-    law, exponent = _law(gains, T)
+    law, exponent = _law(gains, T, suboptimal_pulls)
     who = ""
     if suboptimal_pulls is not None and suboptimal_pulls.shape[2] > 1:
         if law is None:
@@ -188,7 +190,7 @@ def _silences(lost: NDArray[np.bool_]) -> tuple[float, float]:
     return float(back[busy[0]]), float(gaps.max(initial=0.0))
 
 
-def _law(gains: FloatArray, T: int) -> tuple[Law | None, Interval]:
+def _law(gains: FloatArray, T: int, pulls: NDArray[np.uint32] | None = None) -> tuple[Law | None, Interval]:
     """The law that gains (R, B) follow to the end, if one is shown; and the exponent of it, or of the last octaves."""
     by_octave = octaves.per_octave(gains)
     total = by_octave.sum(axis=0)
@@ -202,13 +204,14 @@ def _law(gains: FloatArray, T: int) -> tuple[Law | None, Interval]:
         return None, recent
     for J in range(usable, OCTAVES_OF_LOG - 1, -1):
         exponent, bend = _line(by_octave[:, :J])
-        name = _name(exponent, max(abs(bend.low), abs(bend.high)), J, by_octave)
-        if name and _goes_on(gains, exponent.value):
+        name = _name(exponent, max(abs(bend.low), abs(bend.high)), J)
+        stays = name != "linear" or _stuck(by_octave, pulls)
+        if name and stays and _goes_on(gains, exponent.value):
             return Law(exponent, J, name), exponent
     return None, recent
 
 
-def _name(exponent: Interval, bend: float, J: int, by_octave: FloatArray) -> str:
+def _name(exponent: Interval, bend: float, J: int) -> str:
     """What a line is called; empty where it is too bent, too short or between two names."""
     if exponent.low > SLOW[0] and exponent.high < SLOW[1]:
         return "logarithmic" if bend <= BEND_OF_LOG else ""
@@ -216,7 +219,7 @@ def _name(exponent: Interval, bend: float, J: int, by_octave: FloatArray) -> str
         return ""
     if exponent.low > STEEP and exponent.high < STEEPEST:
         return "power"
-    return "linear" if exponent.low > 1 - NEAR and exponent.high < 1 + NEAR and _stuck(by_octave) else ""
+    return "linear" if exponent.low > 1 - NEAR and exponent.high < 1 + NEAR else ""
 
 
 def _die_out(by_octave: FloatArray) -> bool:
@@ -226,11 +229,18 @@ def _die_out(by_octave: FloatArray) -> bool:
     return _binomial_tail(began, stopped + began, 0.5) < 0.01 and stopped > began
 
 
-def _stuck(by_octave: FloatArray) -> bool:
-    """Whether runs lose at rates of their own, which stay: where all lose alike, they may be exploring still."""
+def _stuck(by_octave: FloatArray, pulls: NDArray[np.uint32] | None) -> bool:
+    """Whether runs lose at rates of their own, which stay, or nearly each by one arm alone.
+
+    Where all lose alike and by several arms, they may be exploring still.
+    """
     last, before = by_octave[:, 0], by_octave[:, 1]
-    spread = float(last.std() / last.mean())
-    return spread > 0.1 and float(np.corrcoef(last, before)[0, 1]) > 0.9
+    if float(last.std() / last.mean()) > 0.1 and float(np.corrcoef(last, before)[0, 1]) > 0.9:
+        return True
+    if pulls is None or pulls.shape[2] < 2:
+        return False
+    late = pulls[:, : octaves.OCTAVES[1].stop].sum(axis=1)
+    return float((late.max(axis=1) == late.sum(axis=1)).mean()) >= ALONE
 
 
 def _law_of_an_arm(pulls: NDArray[np.uint32], T: int) -> tuple[Law | None, str]:
