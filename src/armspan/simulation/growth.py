@@ -43,8 +43,8 @@ SLOW, STEEP, STEEPEST, NEAR = (-0.17, 0.15), 0.42, 0.8, 0.03
 """Where the exponent of logarithmic growth may lie, that of a power, and how far from 1 that of linear growth."""
 OCTAVES_OF_LOG, OCTAVES_OF_POWER, MOST_OCTAVES = 5, 8, 12
 """Octaves that a straight line must hold for, at least, and those that are looked at."""
-BEND_OF_LOG, BEND_OF_POWER = 0.7, 0.3
-"""How much γ may change along them, at most (95 %)."""
+BEND_OF_LOG, BEND_OF_POWER, UPWARD = 0.7, 0.3, 0.12
+"""How much γ may change along them, at most (95 %); a power may rise less, for something faster may lie beneath it."""
 FIRST_STEP = 64
 """Octaves that begin earlier say little."""
 FEWEST_RUNS = 20
@@ -204,21 +204,21 @@ def _law(gains: FloatArray, T: int, pulls: NDArray[np.uint32] | None = None) -> 
         return None, recent
     for J in range(usable, OCTAVES_OF_LOG - 1, -1):
         exponent, bend = _line(by_octave[:, :J])
-        name = _name(exponent, max(abs(bend.low), abs(bend.high)), J)
+        name = _name(exponent, bend, J)
         stays = name != "linear" or _stuck(by_octave, pulls)
         if name and stays and _goes_on(gains, exponent.value):
             return Law(exponent, J, name), exponent
     return None, recent
 
 
-def _name(exponent: Interval, bend: float, J: int) -> str:
+def _name(exponent: Interval, bend: Interval, J: int) -> str:
     """What a line is called; empty where it is too bent, too short or between two names."""
     if exponent.low > SLOW[0] and exponent.high < SLOW[1]:
-        return "logarithmic" if bend <= BEND_OF_LOG else ""
-    if J < OCTAVES_OF_POWER or bend > BEND_OF_POWER:
+        return "logarithmic" if max(-bend.low, bend.high) <= BEND_OF_LOG else ""
+    if J < OCTAVES_OF_POWER or max(-bend.low, bend.high) > BEND_OF_POWER:
         return ""
     if exponent.low > STEEP and exponent.high < STEEPEST:
-        return "power"
+        return "power" if bend.high <= UPWARD else ""
     return "linear" if exponent.low > 1 - NEAR and exponent.high < 1 + NEAR else ""
 
 
