@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("what", choices=sorted(EXAMINATIONS))
     parser.add_argument("--samples", type=int, help="samples of each family, or logs of each cell (default 200)")
     parser.add_argument("--strict", action="store_true", help="logs: with the bands that hold under any logging policy")
+    parser.add_argument("--seed", type=int, default=0, help="predictions: of the problems (default 0)")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/accuracy.md")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
@@ -142,7 +143,7 @@ def goals_table(args: argparse.Namespace) -> list[str]:
 
 def predictions_table(args: argparse.Namespace) -> list[str]:
     """What was said before a run against what was seen after it."""
-    found, notes = predictions.confusion_of(args.samples or 200, partial(spread_out, workers=args.workers))
+    found, notes = predictions.confusion_of(args.samples or 200, args.seed, partial(spread_out, workers=args.workers))
     return [*table(found[0], found[1:]), "", *notes]
 
 

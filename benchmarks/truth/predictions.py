@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ def examine(number: int, seed: int = 0) -> Prediction:
 
 
 def confusion_of(
-    problems: int, work: Callable[[Callable[[int], Prediction], Sequence[int]], Iterator[Any]]
+    problems: int, seed: int, work: Callable[[Callable[[int], Prediction], Sequence[int]], Iterator[Any]]
 ) -> tuple[list[list[str]], list[str]]:
     """The table with its head, and notes. work : maps a function over numbers."""
-    found: tuple[Prediction, ...] = tuple(work(examine, range(problems)))
+    found: tuple[Prediction, ...] = tuple(work(partial(examine, seed=seed), range(problems)))
     table = confusion(found)
     rows = [["said before", *VERDICTS], *([said, *(str(table[said][v]) for v in VERDICTS)] for said in SAID)]
     regret, last = foreseen(found)

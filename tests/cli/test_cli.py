@@ -230,8 +230,10 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(command) == 0
     out = capsys.readouterr().out
     assert "2 of 400 rows have missing or non-finite values and are left out: rows 4, 11" in out
-    assert "where arm a is best" in out
-    assert "feature visits" in out
+    assert "Features: age, visits" in out
+    assert "No feature is constant: add --intercept" in out
+    assert f"{path.name}: 398 decisions, 2 arms, 2 features" in out
+    assert "Diverse? (Does playing the best arm teach about every arm?) Yes." in out
     table.to_parquet(tmp_path / "log.parquet")
     folder = tmp_path / "out"
     parquet = ["audit", str(tmp_path / "log.parquet"), *command[2:], "--out", str(folder)]
@@ -245,18 +247,29 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert content["rows_left_out"] == [4, 11]
     best = np.argmax(X @ theta[::-1].T, axis=1)  # a is the second parameter
     for a, entry in enumerate(content["arms"]):
-        assert entry["probability_interval"][0] <= (best == a).mean() <= entry["probability_interval"][1]
-        assert entry["second_moment_interval"][0] <= entry["second_moment"] <= entry["second_moment_interval"][1]
+        assert entry["best"][0] <= (best == a).mean() <= entry["best"][1]
+        assert 0 < entry["spread"][0] < entry["spread"][1] < 2
+    assert [entry["name"] for entry in content["arms"]] == ["a", "b"]
+    assert [entry["answer"] for entry in content["verdicts"]] == ["not known", "yes", "not known", "not known"]
+    assert (content["features"], content["columns_left_out"]) == (["age", "visits"], {})
+    assert (content["rank"], content["level"], content["needed"]) == (2, 0.05, {"share": 0.0075, "spread": 0.005})
+    margin = 0.05 * table["paid"].drop([3, 10]).std(ddof=0)
+    assert content["margin"] == pytest.approx(margin)
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])
-    (tmp_path / "words.csv").write_text("arm,reward,size\n1,2,tall\n2,3,short\n")
+    (tmp_path / "words.csv").write_text("arm,reward,size\n1,much,3\n2,little,4\n")
     (tmp_path / "two.csv").write_text("arm,reward\n1,2\n2,3\n")
     for arguments, sentence in (
         ([*command[:2], "--arm", "missing"], "must have a column 'missing'"),
         ([*command, "--features", "age,shoe"], "must have a column 'shoe'"),
-        ([*command, "--features", "age", "--resamples", "0"], "resamples must be"),
+        ([*command, "--level", "0.7"], "level must be > 0 and < 0.5, got 0.7"),
+        ([*command, "--margin", "0"], "margin must be > 0, got 0"),
+        ([*command, "--strict", "--noise-scale", "-1"], "noise_scale must be > 0, got -1"),
         ([*command, "--features", "age,age"], "--features must name different columns"),
-        ([*command, "--seed", "-1"], "seed must be an integer >= 0"),
-        (["audit", str(tmp_path / "words.csv")], "column 'size' must hold numbers, and has none"),
+        ([*command, "--exclude", "shoe"], "must have a column 'shoe'"),
+        ([*command, "--exclude", "age,visits"], "must have columns with features beside 'offer' and 'paid'"),
+        ([*command, "--features", "age", "--exclude", "age"], "--exclude and --features must not both name 'age'"),
+        ([*command, "--sep", ";"], "must have a column 'offer'"),
+        (["audit", str(tmp_path / "words.csv")], "column 'reward' must hold numbers, and has none"),
         (["audit", str(tmp_path / "torn.parquet")], "cannot read"),
         (["audit", str(tmp_path / "two.csv")], "must have columns with features beside 'arm' and 'reward'"),
         (["audit", "log.xls"], "FILE must end in .csv or .parquet"),

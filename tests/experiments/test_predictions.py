@@ -30,7 +30,7 @@ def test_every_family_draws_problems_with_a_gap(family: str) -> None:
 
 
 def test_an_unknown_family_is_one_sentence() -> None:
-    with pytest.raises(InvalidParameter, match="family must be one of finite-diverse, .*, got 'fancy'"):
+    with pytest.raises(InvalidParameter, match=r"family must be one of finite-diverse, .*, got 'fancy'"):
         draw_problem("fancy", np.random.default_rng(0))
 
 
@@ -97,7 +97,7 @@ def test_how_much_was_foreseen() -> None:
         entry("yes", "yes", "constant", regret=40.0, last=29.0),
         entry("yes", "no", "logarithmic", regret=41.0, last=100.0),
     )
-    assert foreseen(entries) == (0.5, pytest.approx(1 / 3))
+    assert foreseen(entries) == pytest.approx((0.5, 1 / 3))
     regret, last = foreseen(entries[3:])
     assert regret == 0.0
     assert math.isnan(last)

@@ -1,0 +1,292 @@
+"""From a table to numbers: which columns are features, which are left out and why, how categories are encoded."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from armspan.cli.log_table import INTERCEPT, MOST_LEVELS, LogTable, prepare, read
+from armspan.cli.main import main
+from armspan.errors import ArmspanError, BadFile, InvalidParameter
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "offers-log.csv"
+N = 300
+
+
+def table(**columns: Any) -> pd.DataFrame:
+    """Two arms, rewards, age and visits, and more columns."""
+    rng = np.random.default_rng(0)
+    usual = {
+        "arm": rng.choice(["a", "b"], N),
+        "reward": rng.normal(size=N),
+        "age": rng.normal(40, 10, N),
+        "visits": rng.poisson(3, N),
+    }
+    return pd.DataFrame(usual | columns)
+
+
+def prepared(frame: pd.DataFrame, **options: Any) -> LogTable:
+    return prepare(frame, **({"arm": "arm", "reward": "reward"} | options))
+
+
+def test_numbers_are_taken_as_they_are() -> None:
+    frame = table()
+    log = prepared(frame)
+    assert log.features == ["age", "visits"]
+    np.testing.assert_array_equal(log.X, frame[["age", "visits"]].to_numpy(float))
+    np.testing.assert_array_equal(log.rewards, frame["reward"])
+    assert log.arms == frame["arm"].tolist()
+    assert (log.rows, log.bad, log.left_out) == (N, [], {})
+    assert log.words() == [
+        "Features: age, visits",
+        "No feature is constant: add --intercept unless rewards are 0 where all features are 0.",
+    ]
+
+
+def test_what_is_no_feature_is_left_out_with_the_reason() -> None:
+    names = [f"query {i % 200}" for i in range(N)]
+    frame = table(propensity=0.5, timestamp=np.arange(N), user_id=np.arange(N), query=names)
+    frame["when"] = pd.date_range("2024-01-01", periods=N)
+    log = prepared(frame)
+    assert log.features == ["age", "visits"]
+    assert log.left_out == {
+        "propensity": "the probability of the choice",
+        "timestamp": "a time",
+        "user_id": "an identifier",
+        "query": "200 different words",
+        "when": "a time",
+    }
+    assert (
+        "Left out: propensity (the probability of the choice), timestamp (a time), user_id (an identifier), query (200 "
+        "different words), when (a time)"
+    ) in log.words()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pscore", "the probability of the choice"),
+        (" Propensity ", "the probability of the choice"),
+        ("Date", "a time"),
+        ("ID", "an identifier"),
+        ("Unnamed: 0", "an identifier"),
+        ("session_id", "an identifier"),
+        ("paid", ""),
+        ("update", ""),
+        ("idle", ""),
+        ("probabilities", ""),
+    ],
+)
+def test_names_that_are_no_features(name: str, reason: str) -> None:
+    log = prepared(table(**{name: np.linspace(0, 1, N)}))
+    assert log.left_out == ({name: reason} if reason else {})
+    assert (name in log.features) == (not reason)
+
+
+def test_what_is_named_is_used_whatever_it_is_called() -> None:
+    log = prepared(table(user_id=np.arange(N)), features=["user_id", "age"])
+    assert log.features == ["user_id", "age"]
+    assert log.left_out == {}
+
+
+def test_excluded_columns_are_left_out() -> None:
+    log = prepared(table(colour="red"), exclude=["visits", "colour"])
+    assert log.features == ["age"]
+    assert log.left_out == {"visits": "excluded", "colour": "excluded"}
+
+
+def test_categories_become_columns_but_for_the_first() -> None:
+    frame = table(device=np.resize(["phone", "laptop", "tablet"], N))
+    log = prepared(frame)
+    assert log.features == ["age", "visits", "device=phone", "device=tablet", INTERCEPT]
+    for j, level in ((2, "phone"), (3, "tablet")):
+        np.testing.assert_array_equal(log.X[:, j], frame["device"] == level)
+    np.testing.assert_array_equal(log.X[:, 4], 1)
+    assert log.notes == [
+        "device has 3 categories: one column each but for 'laptop', which they are compared with.",
+        "An intercept is added, for the categories that have no column.",
+    ]
+    with_constant = prepared(frame.assign(one=1.0))
+    assert with_constant.features == ["age", "visits", "device=phone", "device=tablet", "one"]
+
+
+def test_true_and_false_are_numbers() -> None:
+    frame = table(member=np.resize([True, False], N))
+    log = prepared(frame)
+    assert log.features == ["age", "visits", "member"]
+    np.testing.assert_array_equal(log.X[:, 2], frame["member"].astype(float))
+
+
+def test_so_many_words_are_categories_and_no_more() -> None:
+    words = np.array([f"w{i:02}" for i in range(MOST_LEVELS + 1)])
+    log = prepared(table(word=np.resize(words[:-1], N)), features=["word"])
+    assert len(log.features) == MOST_LEVELS  # one level has no column, and there is an intercept
+    assert prepared(table(word=np.resize(words, N))).left_out == {"word": f"{MOST_LEVELS + 1} different words"}
+    with pytest.raises(BadFile, match=f"'word' must hold numbers or at most {MOST_LEVELS} categories, got 51 words"):
+        prepared(table(word=np.resize(words, N)), features=["word"])
+
+
+def test_an_intercept_is_added_where_it_is_asked_for() -> None:
+    log = prepared(table(), intercept=True)
+    assert log.features == ["age", "visits", INTERCEPT]
+    np.testing.assert_array_equal(log.X[:, 2], np.ones(N))
+    assert log.notes == []
+    assert prepared(table(one=1), intercept=True).features == ["age", "visits", "one"]
+
+
+def test_rows_with_missing_values_are_set_aside() -> None:
+    frame = table(device=np.resize(["phone", "laptop"], N)).astype({"visits": object})
+    frame.loc[2, "age"] = np.nan
+    frame.loc[4, "visits"] = "many"
+    frame.loc[6, "device"] = None
+    frame.loc[8, "reward"] = np.inf
+    frame.loc[10, "arm"] = None
+    log = prepared(frame, intercept=True)
+    assert log.bad == [3, 5, 7, 9, 11]
+    good = frame.drop([2, 4, 6, 8, 10])
+    assert (log.rows, len(log.X), len(log.arms), len(log.rewards)) == (N, N - 5, N - 5, N - 5)
+    np.testing.assert_array_equal(log.X[:, 0], good["age"])
+    assert log.arms == good["arm"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "kind", "sentence"),
+    [
+        (table(), {"arm": "offer"}, InvalidParameter, "must have a column 'offer', got arm, reward, age, visits"),
+        (table(), {"features": ["shoe"]}, InvalidParameter, "must have a column 'shoe'"),
+        (table(), {"exclude": ["shoe"]}, InvalidParameter, "must have a column 'shoe'"),
+        (table(), {"features": ["age", "age"]}, InvalidParameter, "--features must name different columns"),
+        (table(), {"features": ["age", "reward"]}, InvalidParameter, "and neither the arm's nor the reward's"),
+        (table(), {"features": ["age"], "exclude": ["age"]}, InvalidParameter, "must not both name 'age'"),
+        (table(), {"exclude": ["age", "visits"]}, InvalidParameter, "must have columns with features"),
+        (table(reward="much"), {}, BadFile, "column 'reward' must hold numbers, and has none"),
+        (table(empty=np.nan), {}, BadFile, "column 'empty' must hold numbers, and has none"),
+        (table(one=np.where(np.arange(N) == 0, np.nan, 1.0), other=np.where(np.arange(N) == 0, 1.0, np.nan)),
+         {}, BadFile, "no row of the table is complete"),
+    ],
+)  # fmt: skip
+def test_bad_tables_are_one_sentence(
+    frame: pd.DataFrame, options: dict[str, Any], kind: type[ArmspanError], sentence: str
+) -> None:
+    with pytest.raises(kind, match=sentence) as error:
+        prepared(frame, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_tables_are_read_from_csv_and_parquet(tmp_path: Path) -> None:
+    frame = table()
+    frame.to_csv(tmp_path / "log.csv", index=False, sep=";")
+    frame.to_parquet(tmp_path / "log.parquet")
+    pd.testing.assert_frame_equal(read(tmp_path / "log.csv", ";"), frame, check_dtype=False)
+    pd.testing.assert_frame_equal(read(tmp_path / "log.parquet"), frame)
+    (tmp_path / "empty.csv").touch()
+    for name, sentence in (
+        ("log.txt", "must end in .csv or .parquet"),
+        ("no.csv", "No such file"),
+        ("empty.csv", "cannot read"),
+    ):
+        with pytest.raises(BadFile, match=sentence):
+            read(tmp_path / name)
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def diverse(n: int) -> pd.DataFrame:
+    """A log with an identifier, a propensity and a category, whose contexts are diverse."""
+    rng = np.random.default_rng(1)
+    age, device, arm = rng.normal(size=n), rng.integers(3, size=n), rng.integers(2, size=n)
+    slope, shift = np.array([1.0, -1.0])[arm], np.array([[0.3, 0, -0.3], [-0.3, 0, 0.3]])[arm, device]
+    return pd.DataFrame(
+        {
+            "visit_id": np.arange(n),
+            "age": age,
+            "visits": rng.poisson(3, n),
+            "device": np.array(["laptop", "phone", "tablet"])[device],
+            "propensity": 0.5,
+            "offer": np.array(["gift", "discount"])[arm],
+            "spent": 2 + slope * age + shift + 0.3 * rng.normal(size=n),
+        }
+    )
+
+
+COMMAND = ["--arm", "offer", "--reward", "spent"]
+
+
+def audited(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    assert main(["audit", *arguments, *COMMAND, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def test_an_audit_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, folder = tmp_path / "log.csv", tmp_path / "out"
+    frame = diverse(4000)
+    frame.to_csv(path, index=False, sep=";")
+    assert main(["audit", str(path), *COMMAND, "--sep", ";", "--out", str(folder)]) == 0
+    out = capsys.readouterr().out
+    for sentence in (
+        "Features: age, visits, device=phone, device=tablet, intercept",
+        "Left out: visit_id (an identifier), propensity (the probability of the choice)",
+        "device has 3 categories: one column each but for 'laptop', which they are compared with.",
+        "An intercept is added",
+        "log.csv: 4,000 decisions, 2 arms, 5 features",
+        "Diverse? (Does playing the best arm teach about every arm?) Yes.",
+        f"Open {folder / 'audit.html'} in a browser.",
+    ):
+        assert sentence in out
+    page = (folder / "audit.html").read_text(encoding="utf-8")
+    for text in ("4,000 decisions, 2 arms, 5 features", "visit_id (an identifier)", "What follows", "gift"):
+        assert text in page
+    content = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    assert set(content["columns_left_out"]) == {"visit_id", "propensity"}
+    assert [arm["name"] for arm in content["arms"]] == ["discount", "gift"]
+    assert [arm["rows"] for arm in content["arms"]] == [int((frame["offer"] == a).sum()) for a in ("discount", "gift")]
+
+
+def test_options_reach_the_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    diverse(2000).to_csv(path, index=False)
+    usual = audited([str(path)], capsys)
+    assert audited([str(path), "--features", "age, visits"], capsys)["features"] == ["age", "visits"]
+    assert audited([str(path), "--features", " age ", "--intercept"], capsys)["features"] == ["age", INTERCEPT]
+    fewer = audited([str(path), "--exclude", "device, visits"], capsys)
+    assert fewer["features"] == ["age"]
+    assert fewer["columns_left_out"]["visits"] == "excluded"
+    assert audited([str(path), "--margin", "0.4"], capsys)["margin"] == 0.4
+    for options in (["--level", "0.001"], ["--strict"], ["--strict", "--noise-scale", "1"]):
+        other = audited([str(path), *options], capsys)
+        widths = [[arm["best"][1] - arm["best"][0] for arm in content["arms"]] for content in (usual, other)]
+        assert widths[1] > widths[0]
+    assert audited([str(path), "--level", "0.001"], capsys)["level"] == 0.001
+
+
+def test_bad_rows_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = diverse(500)
+    frame.loc[[0, 7], "age"] = np.nan
+    frame.loc[3, "spent"] = np.inf
+    frame.loc[20:40, "device"] = None
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    assert main(["audit", str(tmp_path / "log.csv"), *COMMAND]) == 0
+    assert (
+        "24 of 500 rows have missing or non-finite values and are left out: rows 1, 4, 8, 21, 22, 23, 24, 25, 26, 27, …"
+    ) in capsys.readouterr().out
+    found = audited([str(tmp_path / "log.csv")], capsys)["rows_left_out"]
+    assert found == [1, 4, 8, *range(21, 42)]
+
+
+def test_the_example_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command of `armspan audit --help` goes through, and says yes to diverse."""
+    content = audited([str(EXAMPLE), "--intercept"], capsys)
+    assert content["columns_left_out"] == {
+        "visit_id": "an identifier",
+        "propensity": "the probability of the choice",
+    }
+    assert len(content["verdicts"]) == 4
+    assert {entry["answer"] for entry in content["verdicts"]} <= {"yes", "no", "not known"}
+    assert content["verdicts"][1]["answer"] == "yes"
+    assert sum(arm["rows"] for arm in content["arms"]) == len(pd.read_csv(EXAMPLE)) - len(content["rows_left_out"])
