@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-slow check format bench bench-peers lock clean
+.PHONY: setup paper test test-slow check format bench bench-peers truth lock clean
 
 setup: .venv/ready
 
@@ -37,6 +37,11 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+truth: setup
+	$(BIN)/python -m benchmarks.truth growth
+	$(BIN)/python -m benchmarks.truth fresh
+	$(BIN)/python -m benchmarks.truth logs --samples 20
 
 bench-peers: setup
 	$(BIN)/python -m benchmarks.peers

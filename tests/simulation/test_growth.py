@@ -150,8 +150,8 @@ def test_no_family_of_curves_fools_the_verdict() -> None:
 
 @pytest.mark.slow
 def test_decided_and_right_at_full_size() -> None:
-    """At the paper's size, at least 8 of 10 samples of 100 runs are decided, and rightly; at the measured rates (92 % and
-    more) fewer happen with probability 4 % at most, and the seed is fixed.
+    """At the paper's size, at least 8 of 10 samples of 100 runs are decided, and rightly; at the measured rates, 92 %
+    and more, fewer happen with probability 4 % at most, and the seed is fixed.
     """
     cases = {
         "constant": (paper_1a(), armspan.LinUCBd()),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan.simulation import Result
+from armspan.simulation.growth import FLAT
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,17 @@ def stays_constant(key: str, policy: str, statement: str) -> Claim:
     def check(results: Mapping[str, Result]) -> Finding:
         growth = results[key].growth(policy)
         confirmed = None if growth.verdict == "undecided" else growth.verdict == "constant"
+        return Finding(statement, confirmed, _outcome(results[key], policy))
+
+    return check
+
+
+def has_stopped(key: str, policy: str, statement: str) -> Claim:
+    """The policy's regret no longer grows at this horizon, whatever it does later."""
+
+    def check(results: Mapping[str, Result]) -> Finding:
+        growth = results[key].growth(policy)
+        confirmed = True if growth.verdict == "constant" else False if growth.last_octave.low > FLAT else None
         return Finding(statement, confirmed, _outcome(results[key], policy))
 
     return check

@@ -11,6 +11,7 @@ from armspan.errors import Interrupted
 from armspan.experiments.claims import (
     Claim,
     Finding,
+    has_stopped,
     keeps_growing,
     lower_regret,
     same_curves,
@@ -248,7 +249,7 @@ def _panel_1c_typical(survey: Survey) -> Panel:
         "be explored again and again.",
         env=paper_1c(draw.seed),
         policies=(LinUCBd(), Greedy()),
-        claims=(stays_constant("1c-typical", "LinUCB-d", "Regret has stopped growing at this horizon, too."),),
+        claims=(has_stopped("1c-typical", "LinUCB-d", "Regret has stopped growing at this horizon, too."),),
     )
 
 
