@@ -78,7 +78,7 @@ UNKNOWN = Interval(math.nan, math.nan, math.nan)
 class Growth:
     """What was seen of one policy's curves, and what can be concluded.
 
-    verdict : "constant", "logarithmic", "power", "linear" or "undecided".
+    verdict : "constant", "logarithmic", "power", "linear" or "undecided", up to this horizon.
     flat : whether at most 1 % of the regret came in the last octave, for certain (95 %).
     last_octave : share of the mean regret at T that came after T/2.
     exponent : γ over the octaves that the verdict rests on, or over the last five.
@@ -95,7 +95,7 @@ class Growth:
 
 
 class Law(NamedTuple):
-    """A straight line through the logarithms of octaves' gains: its exponent, how much γ bends, and for how long."""
+    """A straight line through the logarithms of octaves' gains: its exponent, how many octaves, and its name."""
 
     exponent: Interval
     octaves: int
@@ -132,8 +132,9 @@ def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[
             law = None
     if law is None:
         trend = "" if math.isnan(exponent.value) else f"; over the last octaves its exponent is {exponent}"
-        return Growth("undecided", flat, share, exponent, losing, f"{seen}{trend}. That fits more than one growth.")
-    reason = f"{seen}; over {law.octaves} octaves {who}follows one law, with exponent {law.exponent}."
+        why = "That is too short a silence to conclude from" if losing == 0 else "That fits more than one growth"
+        return Growth("undecided", flat, share, exponent, losing, f"{seen}{trend}. {why}: more runs or steps may tell.")
+    reason = f"{seen}; over {law.octaves} octaves {who or 'it '}follows one law, with exponent {law.exponent}."
     return Growth(law.name, flat, share, law.exponent, losing, reason)
 
 
