@@ -111,6 +111,10 @@ def _logs(args: argparse.Namespace, which: Sequence[Cell]) -> list[audits.Score]
     return list(spread_out(work, which, args.workers))
 
 
+def _goal(goal: tuple[Cell, float], logs: int, strict: bool) -> tuple[audits.Score, float]:
+    return audits.examine(goal[0], logs=logs, strict=strict, quieter=goal[1]), goal[1]
+
+
 def logs_table(args: argparse.Namespace) -> list[str]:
     """Wrong answers and coverage, one row per family; all cells go to a CSV file."""
     scores = _logs(args, cells())
@@ -133,10 +137,11 @@ def logs_table(args: argparse.Namespace) -> list[str]:
 def goals_table(args: argparse.Namespace) -> list[str]:
     """How often a clear case is decided."""
     rows = []
-    for score in _logs(args, audits.goal_cells()):
-        c = score.cell
+    work = partial(_goal, logs=args.samples or 200, strict=args.strict)
+    for score, quieter in spread_out(work, audits.goal_cells(), args.workers):
+        c, noise = score.cell, f", noise ÷ {quieter:g}" if quieter > 1 else ""
         shares = [percent(score.share("diverse", answer)) for answer in ("yes", "no", "not known")]
-        rows.append([c.family, f"{c.n_arms}, {c.n_features}", c.logger, f"{c.rows:,}", *shares])
+        rows.append([c.family + noise, f"{c.n_arms}, {c.n_features}", c.logger, f"{c.rows:,}", *shares])
     head = ["logs", "arms, features", "logging policy", "rows", "yes", "no", "not known"]
     return table(head, rows)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 import numpy as np
@@ -60,13 +60,16 @@ def _outside(truth: Array, interval: Array, variance: Array) -> Array:
     return np.asarray((truth < interval[:, 0] - slack) | (truth > interval[:, 1] + slack))
 
 
-def examine(cell: Cell, logs: int, *, level: float = 0.05, strict: bool = False, seed: int = 0) -> Score:
-    """Draw the logs of a cell and judge them."""
+def examine(
+    cell: Cell, logs: int, *, level: float = 0.05, strict: bool = False, seed: int = 0, quieter: float = 1.0
+) -> Score:
+    """Draw the logs of a cell and judge them. quieter : what the noise is divided by."""
     score = Score(cell)
     rng = np.random.default_rng([seed, crc32(repr(cell).encode())])
     problems, each = problems_per_cell(logs)
     for _ in range(problems):
         problem = draw(cell.family, cell.n_arms, cell.n_features, rng)
+        problem = problem if quieter == 1 else replace(problem, sigma=problem.sigma / quieter)
         for _ in range(each):
             X, arms, rewards = problem.log(cell.logger, cell.rows, rng)
             found = Judged(X, arms, rewards, cell.n_arms, level=level, strict=strict)
@@ -105,21 +108,23 @@ def summary(scores: Sequence[Score]) -> list[str]:
     return [*wrong, f"{worst:.1%}", *decided, *(f"{share:.1%}" for share in covered)]
 
 
-def goal_cells() -> tuple[Cell, ...]:
-    """Clear cases, which an audit should decide."""
+def goal_cells() -> tuple[tuple[Cell, float], ...]:
+    """Clear cases, which an audit should decide, each with what its noise is divided by."""
     sizes, loggers = ((2, 2), (3, 3), (5, 4), (10, 8)), ("uniform", "epsilon-greedy")
-    wanted = [
-        ("strong-finite", 3_000, loggers),
-        ("strong-continuous", 3_000, loggers),
-        ("dominated-.3", 10_000, loggers),
-        ("flat", 10_000, loggers),
-        ("dominated-.1", 10_000, loggers[:1]),
-        ("dominated-.02", 100_000, loggers[:1]),
-        ("one-best-.05", 100_000, loggers[:1]),
+    wanted: list[tuple[str, int, tuple[str, ...], float]] = [
+        ("strong-finite", 3_000, loggers, 1.0),
+        ("strong-continuous", 3_000, loggers, 1.0),
+        ("strong-finite", 3_000, loggers, 4.0),
+        ("strong-continuous", 3_000, loggers, 4.0),
+        ("dominated-.3", 10_000, loggers, 1.0),
+        ("flat", 10_000, loggers, 1.0),
+        ("dominated-.1", 10_000, loggers[:1], 1.0),
+        ("dominated-.02", 100_000, loggers[:1], 1.0),
+        ("one-best-.05", 100_000, loggers[:1], 1.0),
     ]
     return tuple(
-        Cell(family, K, d, logger, rows)
-        for family, rows, some in wanted
+        (Cell(family, K, d, logger, rows), quieter)
+        for family, rows, some, quieter in wanted
         for K, d in (sizes if rows < 100_000 else sizes[:3])
         for logger in some
     )

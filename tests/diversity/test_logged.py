@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import armspan
 from armspan._typing import BoolArray, IntArray
@@ -150,6 +151,48 @@ def test_an_arm_that_is_best_everywhere_is_never_called_diverse() -> None:
     for seed in range(30):
         log = log_of(common, 1000 if seed % 2 else 10_000, seed, noise=1.0)
         assert "yes" not in said(log.judge()).values()
+
+
+def wide_misses(bands: Bands, truth: Array, reach: Array) -> BoolArray:
+    """In which contexts some difference between two arms' mean rewards lies outside of its band."""
+    K = truth.shape[1]
+    missed = np.zeros(len(truth), dtype=bool)
+    for a in range(K):
+        for b in range(a):
+            error = (bands.means[:, a] - bands.means[:, b]) - (truth[:, a] - truth[:, b])
+            missed |= np.abs(error) > bands.half(reach[a, b], bands.variance[:, a], bands.variance[:, b])
+    return missed
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_bands_hold_in_all_contexts_at_once(strict: bool) -> None:
+    """A log's bands are to fail somewhere with probability 1 % (a fifth of the level).
+
+    Of 150 logs more than 8 fail with probability 2e-5 at that rate. By half of Scheffé's reach 83 failed.
+    """
+    failed, failed_by_half, widths = 0, 0, []
+    for seed in range(150):
+        log = log_of(THETA, 400, seed, noise=1.0)
+        judged, truth = log.judge(strict=strict), log.X @ THETA.T
+        failed += int(wide_misses(judged.bands, truth, judged.bands.all_arms).any())
+        failed_by_half += int(wide_misses(judged.bands, truth, judged.bands.all_arms / 2).any())
+        widths.append(wide_misses(judged.bands, truth, judged.bands.mostly).mean())
+    assert failed <= 8
+    assert strict or failed_by_half >= 15  # no wider than need be
+    assert np.mean(widths) <= 0.01  # of the contexts, for all three pairs at once
+
+
+def test_the_reach_of_bands_is_that_of_scheffe_student_and_bonferroni() -> None:
+    log = log_of(THETA, 500, seed=0)
+    judged = log.judge()
+    rows = np.bincount(log.arms)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        freedom = min(rows[a], rows[b]) - 3
+        everywhere = np.sqrt(3 * stats.f.ppf(1 - 0.01 / 3, 3, freedom))
+        one = np.sqrt(3 * stats.f.ppf(1 - 0.01 / 2, 3, freedom))
+        mostly = stats.t.ppf(1 - 0.01 / 9 / 2, freedom)
+        found = [reach[a, b] for reach in (judged.bands.all_arms, judged.bands.one_arm, judged.bands.mostly)]
+        assert found == pytest.approx([everywhere, one, mostly], rel=1e-6)
 
 
 # -- (b) no gap --------------------------------------------------------------------------------------------------------

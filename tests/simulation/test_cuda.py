@@ -231,9 +231,11 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chunks_fit_into_the_memory() -> None:
     """A thousand numbers a run or so: of 1 MB free, half is used."""
-    work: Any = SimpleNamespace(env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), cells=None)
+    work: Any = SimpleNamespace(
+        env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), horizon=1000, cells=None
+    )
     memory = SimpleNamespace(get_memory_info=lambda: (1e6, 2e6))
     gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory)
     assert 50 < cuda._runs_that_fit(work, gpus) < 62
-    work.cells, work.horizon = cells_of(paper_1a()), 1000  # and V of two arms at every checkpoint
+    work.cells = cells_of(paper_1a())  # and V of two arms at every checkpoint
     assert 8 < cuda._runs_that_fit(work, gpus) < 12

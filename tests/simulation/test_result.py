@@ -66,7 +66,7 @@ def test_save_and_load(result: Result, tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(result, name))
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.npz"]  # no temporary file is left
     header = json.loads(bytes(np.load(path)["header"]))
-    assert (header["format"], header["version"]) == ("armspan result", 2)
+    assert (header["format"], header["version"]) == ("armspan result", 3)
 
 
 def test_a_file_of_version_1_which_kept_the_regret_is_still_read(result: Result, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_files_that_are_no_results_are_refused(result: Result, tmp_path: Path) -
     refused("is not an armspan result")
     path.write_bytes(good)
     damage(path, header=np.frombuffer(json.dumps({"format": "armspan result", "version": 99}).encode(), np.uint8))
-    refused("has format version 99; this armspan reads 1 to 2")
+    refused("has format version 99; this armspan reads 1 to 3")
     path.write_bytes(good)
     damage(path, pseudo_regret=np.zeros((1, 1, 1)))
     refused("is damaged: its parts do not fit together")

@@ -129,7 +129,8 @@ def test_a_cells_file_holds_its_runs(tmp_path: Path) -> None:
     sweep(paper_1a(), Greedy(), **SIZE, folder=tmp_path / "new" / "folder")
     (path,) = (tmp_path / "new" / "folder").iterdir()
     table = pq.read_table(path)
-    assert table.column_names == ["run", "step 25", "step 100", "step 200", "step 400"]
+    assert table.column_names[0] == "run"
+    assert {"step 25", "step 100", "step 200", "step 400"} < set(table.column_names)  # where the verdict looks
     result = simulate(paper_1a(), Greedy(), **SIZE)
     np.testing.assert_array_equal(table["step 400"].to_numpy(), result.pseudo_regret[0, :, -1])
 
