@@ -71,7 +71,9 @@ def main(path: str) -> None:
     arrays: dict[str, Any] = {}
     for name in environments():
         result = run(name, "cuda")
+        assert result.suboptimal_pulls is not None
         arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
+        arrays[f"{name} pulls"] = result.suboptimal_pulls
     for name in EVENTFUL:
         events = watched(name, "cuda").arrays()
         arrays |= {f"{name} {part}": array for part, array in events.items()}
@@ -95,7 +97,9 @@ def main(path: str) -> None:
     }
     cuda_launch.MOST_ALONE, team.REBUILD = 0, 4
     for name, env in team_environments().items():
-        arrays[f"{name} by a team"] = simulate(env, LinUCBd(), engine="cuda", **SHORT).pseudo_regret
+        team = simulate(env, LinUCBd(), engine="cuda", **SHORT)
+        assert team.suboptimal_pulls is not None
+        arrays |= {f"{name} by a team": team.pseudo_regret, f"{name} pulls by a team": team.suboptimal_pulls}
     cuda_launch.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
     arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
     arrays["progress"] = np.array(told[-1])

@@ -44,6 +44,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, An
 def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
     expected = cuda_cases.run(name, "cpu")
     np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(simulated[f"{name} pulls"], expected.suboptimal_pulls)
     np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
 
 
@@ -64,6 +65,7 @@ def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> Non
 def test_teams_make_the_same_choices(simulated: dict[str, Any], name: str) -> None:
     expected = simulate(cuda_cases.team_environments()[name], LinUCBd(), engine="cpu", **cuda_cases.SHORT)
     np.testing.assert_allclose(simulated[f"{name} by a team"], expected.pseudo_regret, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(simulated[f"{name} pulls by a team"], expected.suboptimal_pulls)
 
 
 def test_a_team_shares_what_it_needs_and_no_more() -> None:
