@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armspan.diversity import audit_log
 from armspan.environments import paper_1a
 from armspan.experiments import ALL, PanelResult, Settings, reproduce
 from armspan.experiments.spec import Spec
 from armspan.policies import Greedy, LinUCB, LinUCBd
 from armspan.report import experiment, figures, paper
+from armspan.report.audit import arm_rows, audit_figure
 from armspan.report.explanation import evidence_figure
 from armspan.simulation import load_result, simulate
 
@@ -128,3 +130,23 @@ def test_the_evidence_of_an_explanation_is_drawn() -> None:
     bars = right.patches
     assert len(bars) == len(left.patches) == 12 + 3
     assert sum(bar.get_width() for bar in bars) == pytest.approx(1.0)  # type: ignore[attr-defined]
+
+
+def test_the_figure_of_an_audit_shows_its_intervals() -> None:
+    rng = np.random.default_rng(0)
+    X, arms = np.column_stack([np.ones(600), rng.normal(size=600)]), rng.integers(2, size=600)
+    rewards = np.where(arms == 0, 1, -1) * X[:, 1] + 0.3 * rng.normal(size=600)
+    found = audit_log(X, arms.tolist(), rewards, feature_names=["one", "age"], arm_names=[0, 1, 2])
+    often, spread, where = audit_figure(found).axes[:3]
+    for axes, intervals in (
+        (often, [arm.best for arm in found.arms]),
+        (spread, [arm.spread for arm in found.arms]),
+    ):
+        ends = np.array([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines[:2]])
+        np.testing.assert_allclose(ends.T, intervals)
+    assert [label.get_text() for label in often.get_yticklabels()] == ["0", "1", "2"]
+    assert spread.get_xlim()[1] >= 3  # of arm 2, which has no rows, nothing is known
+    weights = np.ma.asarray(where.images[0].get_array())
+    assert weights.mask[2].all()
+    np.testing.assert_allclose(weights[:2].sum(axis=1), 1)
+    assert arm_rows(found)[2] == ["2", "0", "0.0% to 100.0%", "0 to 3", "not known"]

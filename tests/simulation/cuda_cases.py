@@ -73,7 +73,7 @@ def main(path: str) -> None:
         result = run(name, "cuda")
         assert result.suboptimal_pulls is not None
         arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
-        arrays[f"{name} pulls"] = result.suboptimal_pulls
+        arrays[f"{name} suboptimal"] = result.suboptimal_pulls
     for name in EVENTFUL:
         events = watched(name, "cuda").arrays()
         arrays |= {f"{name} {part}": array for part, array in events.items()}

@@ -44,7 +44,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, An
 def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
     expected = cuda_cases.run(name, "cpu")
     np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(simulated[f"{name} pulls"], expected.suboptimal_pulls)
+    np.testing.assert_array_equal(simulated[f"{name} suboptimal"], expected.suboptimal_pulls)
     np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
 
 
