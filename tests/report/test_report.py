@@ -146,7 +146,7 @@ def test_the_figure_of_an_audit_shows_its_intervals() -> None:
         np.testing.assert_allclose(ends.T, intervals)
     assert [label.get_text() for label in often.get_yticklabels()] == ["0", "1", "2"]
     assert spread.get_xlim()[1] >= 3  # of arm 2, which has no rows, nothing is known
-    weights = np.ma.asarray(where.images[0].get_array())
-    assert weights.mask[2].all()
+    weights: Any = np.ma.filled(np.ma.asarray(where.images[0].get_array(), dtype=float), np.nan)
+    assert np.isnan(weights[2]).all()
     np.testing.assert_allclose(weights[:2].sum(axis=1), 1)
     assert arm_rows(found)[2] == ["2", "0", "0.0% to 100.0%", "0 to 3", "not known"]
