@@ -18,6 +18,7 @@ from armspan.diversity.evidence import both, leaders
 from armspan.diversity.fits import Bands, exact
 from armspan.diversity.logged import Judged
 from armspan.environments import BoxContexts
+from armspan.errors import InvalidParameter
 from tests.strategies import Array
 
 QUESTIONS = ("diverse", "gap", "constant")
@@ -612,3 +613,53 @@ def test_rewards_that_are_all_the_same_say_nothing() -> None:
     audit = audit_log(log.X, log.arms.tolist(), np.zeros(500))
     assert answers(audit)[:3] == ["not known"] * 3
     assert audit.verdicts[1].reason == "All rewards are the same."
+
+
+def a_log(n: int = 3000) -> tuple[Any, list[int], Any]:
+    rng = np.random.default_rng(8)
+    X, arms = np.column_stack([rng.normal(size=(n, 2)), np.ones(n)]), rng.integers(2, size=n)
+    theta = rng.normal(size=(2, 3))
+    return X, arms.tolist(), (X * theta[arms]).sum(axis=1) + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("reward", [0.1, 100000.1])
+def test_rewards_that_are_the_same_up_to_rounding_say_nothing(reward: float) -> None:
+    """Rounding gives them a standard deviation that is not 0."""
+    X, arms, _ = a_log()
+    for verdict in audit_log(X, arms, np.full(len(X), reward)).verdicts[:3]:
+        assert verdict.answer == "not known"
+
+
+def test_tiny_units_and_a_context_of_zeros_are_no_trouble() -> None:
+    X, arms, rewards = a_log()
+    plain, tiny = audit_log(X, arms, rewards), audit_log(X * [1e-200, 1, 1], arms, rewards)
+    assert [v.answer for v in plain.verdicts] == [v.answer for v in tiny.verdicts]
+    X[0] = 0
+    few = audit_log(X, [0] * (len(X) - 1) + [1], rewards)  # one row of arm 1
+    assert [v.answer for v in few.verdicts[:3]] == ["not known"] * 3
+
+
+def test_a_column_of_zeros_is_not_called_harmless() -> None:
+    X, arms, rewards = a_log()
+    wide = np.column_stack([X, np.zeros(len(X)), X[:, 0]])
+    found = audit_log(wide, arms, rewards, feature_names=list("abczd"))
+    assert found.redundant == (
+        "Always 0 in these rows: z. "
+        "The other features vary in 3 directions only: a always equals d. That harms nothing here."
+    )
+    known = armspan.audit(contexts=np.column_stack([X, np.zeros(len(X))]), theta_hat=[[1, 0, 0.5, 0], [0, 1, 0, 0]])
+    assert known.verdicts[1].answer == "not known"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: audit_log(np.zeros((4, 2)), [0, 1, 0, 1], np.ones(4)), "X must not be all 0"),
+        (lambda: audit_log(np.eye(2), None, [1, 2]), "arms must be a sequence of names"),  # type: ignore[arg-type]
+        (lambda: audit_log(np.eye(2), [0, 1], [1, 2], noise_scale=1.0), "noise_scale needs strict=True"),
+        (lambda: armspan.audit(contexts=np.zeros((4, 2)), theta_hat=np.eye(2)), "contexts must not all be 0"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_in_a_sentence(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(InvalidParameter, match=sentence):
+        call()

@@ -47,7 +47,9 @@ def read(path: Path, sep: str = ",") -> pd.DataFrame:
     if path.suffix not in (".csv", ".parquet"):
         raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
     try:
-        return pd.read_csv(path, sep=sep) if path.suffix == ".csv" else pd.read_parquet(path)
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        return pd.read_csv(path, sep="\t" if sep == "\\t" else sep, index_col=False)
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
     except (ValueError, ImportError) as error:
@@ -67,6 +69,8 @@ def prepare(
     _check(table, [arm, reward, *(features or []), *(exclude or [])])
     if features is not None and (len(set(features)) < len(features) or {arm, reward} & set(features)):
         raise InvalidParameter("--features must name different columns, and neither the arm's nor the reward's")
+    if arm == reward:
+        raise InvalidParameter(f"--arm and --reward must name different columns, got {arm!r} for both")
     left_out = dict.fromkeys(exclude or [], "excluded")
     if features is None:
         features = [str(name) for name in table if name not in (arm, reward) and name not in left_out]
@@ -90,9 +94,9 @@ def prepare(
     if not complete.any():
         raise BadFile("no row of the table is complete")
     good = frame[complete]
-    names = [name for name in columns if name != reward]
+    names = [name for name in columns if name != reward and (name in features or good[name].any())]  # levels that occur
     X = good[names].to_numpy(float)
-    constant = bool((np.ptp(X, axis=0) == 0).any())
+    constant = bool(((np.ptp(X, axis=0) == 0) & (X[0] != 0)).any())
     if (intercept or encoded) and not constant:
         X, names = np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
         notes += [] if intercept else ["An intercept is added, for the categories that have no column."]

@@ -26,13 +26,13 @@ FOLLOWS = {
 
 
 class Problem(NamedTuple):
-    """What the words need: names, the margin, rows of each arm (None if parameters are known), and the map z = Wᵀx."""
+    """What the words need: names, the margin, rows of each arm (None if parameters are known), `Whitened.weights`."""
 
     arms: Sequence[str]
     features: Sequence[str]
     margin: float
     rows: Sequence[int] | None
-    W: FloatArray
+    weights: FloatArray
 
 
 class More(NamedTuple):
@@ -131,7 +131,7 @@ def _gap(problem: Problem, found: Evidence, diverse: str, settled: str) -> str:
         )
     return (
         f"The best arm leads by less than {m} in {_percent(low)} to {_percent(high)} of the contexts "
-        f"(allowed: {MOST_LEADLESS:.0%}). {settled}"
+        f"(allowed: {_percent(MOST_LEADLESS)}). {settled}"
     )
 
 
@@ -156,6 +156,14 @@ def _settled(problem: Problem, more: More | None) -> str:
 _NEVER = "It is too close to call: a thousand times as many rows of this kind might not settle it."
 
 
+def never_seen(features: Sequence[str]) -> str:
+    """Why contexts cannot be called diverse: features that might differ from 0 were never seen to; "" without any."""
+    if not features:
+        return ""
+    names = ", ".join(features[:4]) + (", …" if len(features) > 4 else "")
+    return f"Always 0 in these rows: {names}. If that is so by nature, exclude it; else wait for more rows."
+
+
 def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
     """Covariate diversity of contexts z (n, r), which greedy needs; a sample can refute it, and never prove it."""
     question = "Is greedy covered by theory (covariate diversity)?"
@@ -173,8 +181,8 @@ def direction_of(problem: Problem, direction: FloatArray) -> str:
 
 
 def functional(problem: Problem, direction: FloatArray) -> FloatArray:
-    """A whitened direction v by what it weighs features with, at one scale: zᵀv = xᵀWv."""
-    weights = problem.W @ direction * np.sqrt(np.maximum(np.diag(np.linalg.pinv(problem.W @ problem.W.T)), 0.0))
+    """A whitened direction by what it weighs features with, at one scale and with length 1."""
+    weights = problem.weights @ direction
     length = float(np.linalg.norm(weights))
     return np.asarray(weights / length) if length > 0 else weights
 

@@ -40,6 +40,8 @@ class ContextData:
         self._means = given @ self.theta_hat.T if shared else np.einsum("nkd,kd->nk", given, self.theta_hat)
         with np.errstate(over="ignore"):
             self.feature_bound = float(np.linalg.norm(given, axis=-1).max())
+        if self.feature_bound == 0:
+            raise InvalidParameter("contexts must not all be 0")
         if not np.isfinite([self.feature_bound**2, np.abs(self._means).max()]).all():
             raise InvalidParameter("contexts must be small enough that their squares are finite numbers")
         self.parameter_bound = float(np.linalg.norm(self.theta_hat, axis=1).max())
@@ -70,10 +72,12 @@ class ContextData:
             return answers.More(next(enough, 0), 0, np.zeros(z.shape[-1]))
 
         arms = [row.name for row in report.arms]
-        problem = answers.Problem(arms, report.feature_names, margin, None, white[0].W)
-        greedy = [answers.greedy(problem._replace(W=part.W), part.z, alpha) for part in white]
+        problem = answers.Problem(arms, report.feature_names, margin, None, white[0].weights)
+        zero = np.flatnonzero(np.abs(self._x).max(axis=(0, 1)) == 0)
+        unseen = answers.never_seen([report.feature_names[j] for j in zero])
+        greedy = [answers.greedy(problem._replace(weights=part.weights), part.z, alpha) for part in white]
         refuted = next((verdict for verdict in greedy if verdict.answer == "no"), greedy[0])
-        return *answers.verdicts(problem, found, blind, "", more), refuted
+        return *answers.verdicts(problem, found, blind, unseen, more), refuted
 
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
         """All of them; see `Audited`."""

@@ -24,21 +24,29 @@ MOST_PRODUCTS = 30
 
 
 class Whitened(NamedTuple):
-    """Contexts z (n, r) with E[zzᵀ] = I, the map W (d, r) from features, and directions (d, d - r) that are missing."""
+    """Contexts z (n, r) with E[zzᵀ] = I, and how they come from features.
+
+    even : (n, d) features at one scale, x_j/rms(x_j). weights : (d, r) with z = even·weights. missing : (d, d - r)
+    directions of x in which contexts do not vary.
+    """
 
     z: FloatArray
-    W: FloatArray
+    even: FloatArray
+    weights: FloatArray
     missing: FloatArray
 
 
 def whiten(X: FloatArray) -> Whitened:
     """Contexts X (n, d) in whitened coordinates, of which there may be fewer."""
-    scale = np.sqrt((X**2).mean(axis=0))
-    unit = np.where(scale > 0, scale, 1.0)
-    values, vectors = np.linalg.eigh((X / unit).T @ (X / unit) / len(X))
+    largest = np.abs(X).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    rms = np.sqrt(((X / largest) ** 2).mean(axis=0))
+    rms = np.where(rms > 0, rms, 1.0)
+    even = X / largest / rms
+    values, vectors = np.linalg.eigh(even.T @ even / len(X))
     kept = values > RANK * values[-1]
-    W = vectors[:, kept] / np.sqrt(values[kept]) / unit[:, None]
-    return Whitened(X @ W, W, vectors[:, ~kept] / unit[:, None])
+    weights = vectors[:, kept] / np.sqrt(values[kept])
+    return Whitened(even @ weights, even, weights, vectors[:, ~kept] / (largest * rms)[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +78,9 @@ def fewest_rows(rank: int) -> int:
     return max(FEWEST_ROWS, 2 * rank)
 
 
-def fit_arms(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Fits:
+def fit_arms(white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Fits:
     """Fit every arm; alpha : the error probability of the test of linearity, over all arms."""
-    r = z.shape[1]
+    z, r = white.z, white.z.shape[1]
     theta, gram = np.zeros((n_arms, r)), np.zeros((n_arms, r, r))
     covariance, known, crooked = np.zeros((n_arms, 2, r, r)), np.zeros(n_arms, dtype=bool), np.zeros(n_arms)
     squares, freedom = 0.0, 0
@@ -90,7 +98,7 @@ def fit_arms(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, al
         weighted = Z * (residuals / np.maximum(1 - leverage, 0.1))[:, None]
         covariance[a, 0] = inverse * float(residuals @ residuals) / (len(Z) - r)
         covariance[a, 1] = inverse @ (weighted.T @ weighted) @ inverse
-        crooked[a] = _crooked(Z, residuals, alpha / n_arms)
+        crooked[a] = _crooked(Z, white.even[mine], residuals, alpha / n_arms)
     noise = math.sqrt(squares / freedom) if freedom else 0.0
     return Fits(theta, np.bincount(arms, minlength=n_arms), known, covariance, gram, noise, crooked)
 
@@ -100,12 +108,12 @@ def _forms(z: FloatArray, A: FloatArray) -> FloatArray:
     return np.asarray(((z @ A) * z).sum(axis=1))
 
 
-def _crooked(Z: FloatArray, residuals: FloatArray, alpha: float) -> float:
-    """How far rewards are from linear in an arm's contexts Z (m, r), by squares and products, if these matter."""
+def _crooked(Z: FloatArray, even: FloatArray, residuals: FloatArray, alpha: float) -> float:
+    """How far rewards are from linear in an arm's contexts Z (m, r), by squares and products of features `even`."""
     m, r = Z.shape
-    first, second = np.triu_indices(r)
+    first, second = np.triu_indices(even.shape[1])
     order = np.argsort(first != second, kind="stable")[: min(MOST_PRODUCTS, max(m // 20, 1))]  # squares first
-    products = Z[:, first[order]] * Z[:, second[order]]
+    products = even[:, first[order]] * even[:, second[order]]
     products = products - Z @ np.linalg.lstsq(Z, products, rcond=None)[0]
     products = products[:, np.linalg.norm(products, axis=0) > 1e-6 * math.sqrt(m)]
     if not products.shape[1]:
@@ -143,7 +151,9 @@ class Bands(NamedTuple):
 
     def half(self, reach: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
         """Half the band of a difference, from the reach and the two variances."""
-        return reach * (np.sqrt(one) + np.sqrt(other) if self.add else np.sqrt(one + other))
+        with np.errstate(invalid="ignore"):
+            half = reach * (np.sqrt(one) + np.sqrt(other) if self.add else np.sqrt(one + other))
+        return np.where(np.isnan(half), np.inf, half)  # nothing is known, in a context of zeros too
 
     def narrower(self, factor: float) -> "Bands":
         """The same with bands so many times as narrow."""

@@ -107,8 +107,10 @@ class Judged:
         self.alpha, self.arms, self.rewards = alpha, arms, rewards
         self.white: Whitened = whiten(X)
         z = self.white.z
-        self.fits: Fits = fit_arms(z, arms, rewards, n_arms, alpha)
-        self.margin = MARGIN * float(rewards.std()) if margin is None else margin
+        self.fits: Fits = fit_arms(self.white, arms, rewards, n_arms, alpha)
+        spread = float(rewards.std())
+        spread = spread if spread > 1e-9 * float(np.abs(rewards).max()) else 0.0  # what is left is rounding
+        self.margin = MARGIN * spread if margin is None else margin
         scale = self.fits.noise if noise_scale is None else noise_scale
         self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
@@ -133,15 +135,6 @@ class Judged:
         return (
             f"The rewards of arm {arms[a]} are not linear in these features: they are off by "
             f"{self.fits.crooked[a]:.2g}, typically. Add features, such as squares or products, and ask again."
-        )
-
-    def why_unseen(self, features: Sequence[str]) -> str:
-        """Why contexts cannot be called diverse: a feature that might differ from 0 was never seen to; or ""."""
-        if not self.unseen.size:
-            return ""
-        names = ", ".join(features[j] for j in self.unseen[:4]) + (", …" if self.unseen.size > 4 else "")
-        return (
-            f"Always 0 in these rows: {names}. If that is so by nature, exclude it and ask again; else wait for more."
         )
 
     def answer(self, question: str) -> str:
@@ -203,6 +196,12 @@ def audit_log(
         _validate.real("noise_scale", noise_scale, above=0)
     if max(np.abs(X).max(), np.abs(rewards).max()) > LARGEST:
         raise InvalidParameter(f"X and rewards must be at most {LARGEST:g}, so that sums of squares are numbers")
+    if not np.any(X):
+        raise InvalidParameter("X must not be all 0")
+    if noise_scale is not None and not strict:
+        raise InvalidParameter(f"noise_scale needs strict=True, got {noise_scale:g} without it")
+    if isinstance(arms, str) or not hasattr(arms, "__len__"):
+        raise InvalidParameter(f"arms must be a sequence of names, one per row of X, got {arms!r:.60}")
     if len(arms) != len(X):
         raise InvalidParameter(f"arms must have {len(X)} entries, one per row of X, got {len(arms)}")
     names, chosen = _numbered(arms, arm_names)
@@ -218,8 +217,9 @@ def _in_words(
     judged: Judged, X: FloatArray, name: str, arms: tuple[str, ...], features: tuple[str, ...], level: float
 ) -> LoggedDiversity:
     rows, found, K = judged.fits.rows.tolist(), judged.evidence, len(arms)
-    problem = answers.Problem(arms, features, judged.margin, rows, judged.white.W)
+    problem = answers.Problem(arms, features, judged.margin, rows, judged.white.weights)
     greedy = answers.greedy(problem, judged.white.z, judged.alpha)
+    unseen = answers.never_seen([features[j] for j in judged.unseen])
     entries = [
         LoggedArm(
             name=arms[a],
@@ -234,10 +234,7 @@ def _in_words(
     ]
     return LoggedDiversity(
         name=name,
-        verdicts=(
-            *answers.verdicts(problem, found, judged.why_blind(arms), judged.why_unseen(features), judged.more),
-            greedy,
-        ),
+        verdicts=(*answers.verdicts(problem, found, judged.why_blind(arms), unseen, judged.more), greedy),
         arms=tuple(entries),
         feature_names=features,
         rank=judged.white.z.shape[1],
@@ -252,14 +249,20 @@ def _in_words(
 
 def _redundant(X: FloatArray, white: Whitened, features: tuple[str, ...]) -> str:
     """What is always so, where contexts vary in fewer directions than there are features."""
-    lost = white.missing.shape[1]
+    seen = np.abs(X).max(axis=0) > 0
+    words = "" if seen.all() else f"Always 0 in these rows: {', '.join(np.array(features)[~seen][:8])}."
+    X, named = X[:, seen], [name for name, there in zip(features, seen, strict=True) if there]
+    missing = white.missing if seen.all() else whiten(X).missing
+    lost = missing.shape[1]
     if lost == 0:
-        return ""
+        return words
     constant = np.ptp(X, axis=0) == 0
-    direction = plainest(white.missing, np.sqrt((X**2).mean(axis=0)), constant)
-    rule = always(features, direction, constant) or f"nothing varies along {combination(features, direction)}"
+    direction = plainest(missing, np.sqrt((X**2).mean(axis=0)), constant)
+    rule = always(named, direction, constant) or f"nothing varies along {combination(named, direction)}"
     more = f", and {lost - 1} more such direction{'s' if lost > 2 else ''}" if lost > 1 else ""
-    return f"The features vary in {X.shape[1] - lost} directions only: {rule}{more}. That harms nothing here."
+    only = f"The other features vary in {X.shape[1] - lost} directions only" if words else None
+    only = only or f"The features vary in {X.shape[1] - lost} directions only"
+    return f"{words} {only}: {rule}{more}. That harms nothing here.".strip()
 
 
 def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[str], IntArray]:
