@@ -20,7 +20,7 @@ def f_quantile(probability: float, d1: int, d2: int) -> float:
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction; right to 1e-9 up to a, b = 10⁶."""
+    """The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction; right to 1e-9."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
