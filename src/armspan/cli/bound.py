@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     (low, high), (early, late) = quiet.regret_interval, quiet.last_interval
     over = {"yes": f"over between step {early:,.0f} and {late:,.0f}", "no": "not over by then"}
     print(f"  regret {low:,.3g} to {high:,.3g}; exploration {over.get(quiet.over, 'perhaps not over by then')}")
-    print("  Such intervals held for 95 % of random problems (docs/accuracy.md).")
+    print("  Such intervals held for at least 95 % of random problems (docs/accuracy.md).")
     return 0
 
 

@@ -63,6 +63,7 @@ def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) 
 
     The usual case is one column for each kind, of which one is 1 and the others 0, and an intercept: a column too many.
     """
+    features = [f"feature {name}" if str(name).isdigit() else name for name in features]
     used = np.abs(direction) > _NOTHING * np.abs(direction).max()
     fixed, free = ([features[int(j)] for j in np.flatnonzero(used & which)] for which in (constant, ~constant))
     if len(free) == 0 and len(fixed) == 2:

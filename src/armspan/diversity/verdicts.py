@@ -18,6 +18,8 @@ def direction_words(
     they do not vary at all. constant : (d,) features that never change there.
     """
     where = combination(features, direction)
+    if constant.all() and len(features) > 1:
+        return f"where arm {arm} is best, no feature changes"
     if missing:
         more = "" if missing == 1 else f", and {missing - 1} more direction{'s' if missing > 2 else ''}"
         if rule := always(features, direction, constant):
