@@ -145,6 +145,17 @@ def test_clicks_at_one_rate_are_never_called_diverse() -> None:
             assert "yes" not in answers(log.audit())
 
 
+def test_an_arm_without_a_click_is_not_known_to_have_none() -> None:
+    """40 visits of an arm that is clicked in 2 %: most likely none clicked, and its residuals are all 0."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, arms = plane(2040, rng), np.repeat([0, 1, 2], [1000, 1000, 40])
+        clicks = (rng.random(2040) < 0.02) & (arms < 2)
+        log = Log(X, arms, clicks.astype(float)).judge()
+        assert log.answer("diverse") == "not known"
+        assert log.best[2, 1] > 0.5
+
+
 def test_an_arm_that_is_best_everywhere_is_never_called_diverse() -> None:
     """By 0.05, with noise 1: neither is any other arm ever best, nor is the lead as large as 5 % of the rewards' sd."""
     common = np.tile([0.3, 0.5, -0.4], (3, 1))

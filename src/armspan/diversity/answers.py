@@ -94,15 +94,15 @@ def _diverse(problem: Problem, found: Evidence, settled: str) -> str:
         a = int(never[0])
         return (
             f"Arm {problem.arms[a]} leads by {m} or more in at most {_percent(found.share[a, 1])} of the contexts "
-            f"(needed: {_percent(least_share)}). Telling such an arm apart costs at least log T."
+            f"(needed: {_percent(least_share)} or more). Telling such an arm apart costs at least log T."
         )
     if flat.size:
         a = int(flat[0])
         where = direction_of(problem, found.weakest[a])
         return (
             f"Where arm {problem.arms[a]} leads, contexts hardly vary along {where}: their spread there is at most "
-            f"{K * found.spread[a, 1]:.2g} (needed: {K * least_spread:.2g}). What the arm earns in that direction is "
-            "not learnt by playing the best arm."
+            f"{K * found.spread[a, 1]:.2g} (needed: {K * least_spread:.2g} or more). What the arm earns "
+            "in that direction is not learnt by playing the best arm."
         )
     slack = np.minimum(found.share[:, 0] / least_share, found.spread[:, 0] / least_spread)
     a = int(np.argmin(slack))

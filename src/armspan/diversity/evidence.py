@@ -6,8 +6,9 @@ do not span. Contexts are diverse if every P_a is at least `LEAST_SHARE`/K and e
 *Gap?* There is one if no arm leads by m in at most `MOST_LEADLESS` of the contexts.
 
 Mean rewards are known within bands. A context that an arm surely leads counts for "yes", one that it may lead against
-"no". Shares have exact limits; of a spread, a sample's λ_min is too small on average, so less its error it is a lower
-limit, and the upper limit takes the direction from one half of the contexts and the spread along it from the other.
+"no"; so do those that it leads with coefficients at the edge of what is plausible. Shares have exact limits. Of a
+spread, a sample's λ_min is too small on average, so less its error it is a lower limit; the upper limit takes the
+direction from one half of the contexts and the spread along it from the other.
 """
 
 import math
@@ -18,6 +19,7 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
+from armspan.diversity.plausible import Plausible, led
 from armspan.diversity.quantiles import binomial_limits
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
@@ -98,28 +100,41 @@ def leaders(bands: Bands, margin: float, *, sure: FloatArray, may: FloatArray) -
     return Leaders(np.where(leads, top, -1), can)
 
 
-def evidence(z: FloatArray, bands: Bands, margin: float, alpha: float, times: float = 1.0) -> Evidence:
+def evidence(
+    z: FloatArray, bands: Bands, margin: float, alpha: float, times: float = 1.0, drawn: Plausible | None = None
+) -> Evidence:
     """Limits from contexts z (n, r), or (n, K, r) where arms have features of their own.
 
     alpha : the error probability of each limit. times : as if there were so many times as many contexts.
+    drawn : plausible coefficients.
 
-    Upper limits come in two ways, of which the smaller counts. Bands may hold in all contexts at once. Or they hold in
-    each context only and are narrower; then a share β of the contexts that an arm really leads is expected to be
-    missed, half of them with probability 2β at most (Markov's inequality), and the limit is multiplied by `MISSED`.
+    Upper limits come from bands that hold in all contexts at once. Besides, an arm's share and spread are said to be
+    below what is needed, and no more than that, if they are with nearly all plausible coefficients. And of contexts
+    without a leader there is another limit, of which the smaller counts: bands that hold in each context only are
+    narrower, and a share β of those contexts is expected to be missed, half of them with probability 2β at most
+    (Markov's inequality); so that limit is multiplied by `MISSED`.
     """
     everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
     mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)
     K, r = mostly.may.shape[1], z.shape[-1]
+    needed = LEAST_SHARE / K, LEAST_SPREAD / (K * r)
+    below = np.nextafter(needed, 0.0)
+    plausible = led(z, drawn, margin, alpha) if drawn else {}
     share, spread, weakest = np.empty((K, 2)), np.empty((K, 2)), np.empty((K, r))
     for a in range(K):
         own = z[:, a] if z.ndim == 3 else z
-        sure, mays = everywhere.surely == a, (everywhere.may[:, a], mostly.may[:, a])
-        share[a] = _low(sure, alpha, times), _smaller(*(_high(may, alpha / K, times) for may in mays))
-        (one, weakest[a]), (other, _) = (_most_spread(own, may, alpha, times) for may in mays)
-        spread[a] = _least_spread(own, sure, alpha, times), _smaller(one, other)
+        sure, may = everywhere.surely == a, everywhere.may[:, a]
+        share[a] = _low(sure, alpha, times), _high(may, alpha / K, times)
+        most, weakest[a] = _most_spread(own, may, alpha, times)
+        spread[a] = _least_spread(own, sure, alpha, times), min(most, 1.0)
+        if a in plausible and _high(plausible[a].by_share, alpha / K, times) < needed[0]:
+            share[a, 1] = min(share[a, 1], below[0])
+        if a in plausible and _most_spread(own, plausible[a].by_spread, alpha, times)[0] < needed[1]:
+            spread[a, 1] = min(spread[a, 1], below[1])
     uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
-    leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), _smaller(*uncertain)
-    return Evidence(share, spread, leadless, weakest, (LEAST_SHARE / K, LEAST_SPREAD / (K * r)))
+    surest, most = uncertain
+    leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), min(surest, MISSED * most, 1.0)
+    return Evidence(share, spread, leadless, weakest, needed)
 
 
 def best_shares(bands: Bands, alpha: float) -> FloatArray:
@@ -128,10 +143,6 @@ def best_shares(bands: Bands, alpha: float) -> FloatArray:
     K = found.may.shape[1]
     low = [_low(found.surely == a, alpha / K) for a in range(K)]
     return np.column_stack([low, [_high(found.may[:, a], alpha / K) for a in range(K)]])
-
-
-def _smaller(everywhere: float, mostly: float) -> float:
-    return min(everywhere, MISSED * mostly, 1.0)
 
 
 def most_spread(z: FloatArray, mine: BoolArray, alpha: float) -> float:

@@ -100,6 +100,9 @@ def fit_arms(white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, 
         covariance[a, 1] = inverse @ (weighted.T @ weighted) @ inverse
         crooked[a] = _crooked(Z, white.even[mine], residuals, alpha / n_arms)
     noise = math.sqrt(squares / freedom) if freedom else 0.0
+    own = np.einsum("kij,kji->k", covariance[:, 0], gram) / r
+    for same in np.flatnonzero(known & (own <= (RANK * noise) ** 2)):  # rewards that never differ, such as no click
+        covariance[same, 0] = np.linalg.inv(gram[same]) * noise**2
     return Fits(theta, np.bincount(arms, minlength=n_arms), known, covariance, gram, noise, crooked)
 
 

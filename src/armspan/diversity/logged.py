@@ -22,6 +22,7 @@ from armspan.diversity.evidence import (
     leaders,
 )
 from armspan.diversity.fits import Fits, Whitened, fewest_rows, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
 from armspan.errors import InvalidParameter
 
@@ -115,6 +116,10 @@ class Judged:
         self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
         self.evidence: Evidence = evidence(z, self.bands, self.margin, alpha)
+        self.drawn: Plausible | None = None
+        if not strict and self.evidence.diverse == "not known" and self.fits.known.any() and not self.blind:
+            self.drawn = plausible(self.fits, z, arms)
+            self.evidence = evidence(z, self.bands, self.margin, alpha, drawn=self.drawn)
         self.best = best_shares(self.bands, alpha)
         if self.blind:
             everything = np.tile([0.0, 1.0], (n_arms, 1))
@@ -152,7 +157,9 @@ class Judged:
             flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
             return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
         for times in answers.TIMES:
-            found = evidence(z, self.bands.narrower(math.sqrt(times)), self.margin, self.alpha, times)
+            factor = math.sqrt(times)
+            drawn = self.drawn and self.drawn.narrower(factor)
+            found = evidence(z, self.bands.narrower(factor), self.margin, self.alpha, times, drawn)
             if getattr(found, question) != "not known":
                 break
         else:

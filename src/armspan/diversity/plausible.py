@@ -1,0 +1,102 @@
+"""Coefficients that a log leaves possible, drawn at random, and which contexts an arm leads with them.
+
+An upper limit of how often an arm leads must hold for the coefficients as they are, not in each context for the worst
+coefficients there. So coefficients are drawn as the estimates' errors are distributed, and the limit is what all but a
+few draws stay below. Where the coefficients with which an arm leads too seldom form a convex set, as with one rival,
+this is wrong no more often than those few draws: a half-space that touches the set at the truth has as many draws
+beyond it as estimates that are farther off. (A lower limit would not hold so: of arms that are all alike, nearly every
+draw makes one lead.)
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.fits import Fits
+
+DRAWS = 200
+MOST_CONTEXTS = 3000
+"""Contexts by which draws are ordered."""
+ROWS_AT_ONCE = 20_000
+MOST_ARMS = 20
+"""Arms that are looked at: those that lead most rarely, with the estimates."""
+
+
+class Plausible(NamedTuple):
+    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn of others."""
+
+    theta: FloatArray
+    known: BoolArray
+
+    def narrower(self, factor: float) -> "Plausible":
+        """The same with errors so many times as small."""
+        return self._replace(theta=self.theta[0] + (self.theta - self.theta[0]) / factor)
+
+
+class Led(NamedTuple):
+    """The contexts (n,) that an arm leads with the coefficients at a quantile: of their share, and of their spread."""
+
+    by_share: BoolArray
+    by_spread: BoolArray
+
+
+def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
+    """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r)."""
+    rng = np.random.default_rng(0)
+    theta = np.tile(fits.theta, (DRAWS, 1, 1))
+    for a in np.flatnonzero(fits.known):
+        Z, freedom = z[arms == a], int(fits.freedom[a])
+        same, anyhow = fits.covariance[a]
+        sums = np.zeros((DRAWS - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
+        for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
+            sums += rng.standard_normal((DRAWS - 1, len(part))) @ part
+        own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
+        errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
+        theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS - 1, 1)))
+    return Plausible(theta, fits.known)
+
+
+def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
+    """A matrix M with which MAMᵀ is at least A and at least B in every direction."""
+    values, vectors = np.linalg.eigh(A)
+    values = np.sqrt(np.maximum(values, 0.0))
+    if not values[0] > 0:
+        return np.zeros_like(A)  # no residuals at all: the estimate is exact
+    root, inverse = vectors * values, vectors / values
+    excess, turned = np.linalg.eigh(inverse.T @ B @ inverse)
+    return np.asarray(root @ (turned * np.sqrt(np.maximum(excess, 1.0))) @ turned.T @ inverse.T)
+
+
+def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[int, Led]:
+    """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles."""
+    few = z[:: -(-len(z) // MOST_CONTEXTS)]
+    draws, K, r = drawn.theta.shape
+    share = _leads(few, drawn, 0, margin)[:, None] == np.arange(K)
+    arms = np.flatnonzero(drawn.known)
+    arms = arms[np.argsort(share[:, arms].sum(axis=0), kind="stable")[:MOST_ARMS]]
+    second = np.empty((draws, len(arms), r, r))
+    shares = np.empty((draws, len(arms)))
+    for i in range(draws):
+        leader = _leads(few, drawn, i, margin)
+        for place, a in enumerate(arms):
+            mine = few[leader == a]
+            shares[i, place], second[i, place] = len(mine), mine.T @ mine
+    spreads = np.linalg.eigvalsh(second)[:, :, 0]
+    last = min(math.ceil((1 - alpha) * draws), draws - 1)
+    found = {}
+    for place, a in enumerate(arms):
+        which = (int(np.argsort(numbers[:, place], kind="stable")[last]) for numbers in (shares, spreads))
+        found[int(a)] = Led(*(_leads(z, drawn, i, margin) == a for i in which))
+    return found
+
+
+def _leads(z: FloatArray, drawn: Plausible, draw: int, margin: float) -> FloatArray:
+    """The arm that leads each context by the margin with one draw of the coefficients, -1 where none does."""
+    means = z @ drawn.theta[draw].T
+    means[:, ~drawn.known] = -np.inf
+    rows, top = np.arange(len(z)), np.argmax(means, axis=1)
+    height = means[rows, top]
+    means[rows, top] = -np.inf
+    return np.where(height - means.max(axis=1) >= margin, top, -1)
