@@ -17,6 +17,7 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
     shape : integers are required sizes, strings are names for free ones, e.g. ("K", "n", "d").
     """
     wanted = "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
+    unmasked(name, value)
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "biuf":  # words, complex numbers, lists of unequal length, integers beyond 64 bits
@@ -35,9 +36,17 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
     return result
 
 
+def unmasked(name: str, value: Any) -> None:
+    """Refuse masked entries: whatever stands below a mask is not a number."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        where = np.argwhere(np.ma.getmaskarray(value))[0].tolist()
+        raise InvalidParameter(f"{name} must have no masked entries, got one" + (f" at {where}" if where else ""))
+
+
 def real(name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf) -> float:
     """A finite float in the stated domain."""
     domain = f"> {above:g}" if above > -math.inf else f">= {at_least:g}" if at_least > -math.inf else "a finite number"
+    unmasked(name, value)
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -177,7 +177,7 @@ def test_batches_are_learnt_all_or_not_at_all() -> None:
         (lambda a: a.remove_arm("x"), "arm must be one of"),
         (lambda a: a.merge(a), "other must be another agent"),
         (lambda a: a.merge(SMALL.agent(2, 3)), "other must have the same n_features, got 2 and 3"),
-        (lambda a: SMALL.agent(0, 2), "n_arms must be an integer >= 1, got 0"),
+        (lambda a: SMALL.agent(0, 2), "n_arms must be an integer from 1 to 10000000, got 0"),
         (lambda a: SMALL.agent(2), "n_features must be an integer >= 1, got None"),
         (lambda a: SMALL.agent(2, 2, epsilon=2), "epsilon must be from 0 to 1, got 2"),
         (lambda a: SMALL.agent(2, 2, half_life=5, window=5), "half_life and window must not both be given"),

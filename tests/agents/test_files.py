@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -181,6 +183,65 @@ def test_hostile_files_with_a_right_checksum_do_no_harm(
         agent.explain(x, arm)
 
 
+def signed_anew(content: bytes, path: Path, **changes: Any) -> None:
+    """The file with other settings, under a right checksum."""
+    length = int.from_bytes(content[16:24], "little")
+    header = json.loads(content[24 : 24 + length])
+    header["settings"] |= changes
+    text = json.dumps(header).encode()
+    signed = MAGIC + len(text).to_bytes(8, "little") + text + content[24 + length : -32]
+    path.write_bytes(signed + hashlib.sha256(signed).digest())
+
+
+@pytest.mark.parametrize("changes", [{"half_life": 5.0}, {"window": 5}, {"dtype": "float32"}, {"n_features": 6000}])
+def test_settings_that_do_not_fit_the_arrays_are_refused_before_room_is_made(changes: Any, tmp_path: Path) -> None:
+    """Each of these asks for some 288 MB, and the file has 48 kB or less."""
+    path, d = tmp_path / "agent", 6000 if "n_features" not in changes else 3
+    LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(n_arms=1, n_features=d, memory=0).save(path)
+    signed_anew(path.read_bytes(), path, **changes)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadFile, match="is damaged: its parts do not fit together"):
+            armspan.load_agent(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux how much memory is used")
+def test_room_for_what_is_not_yet_learnt_costs_nothing(tmp_path: Path) -> None:
+    """A fresh agent of 6,000 features has a file of 100 kB, and room for 288 MB that nobody has used."""
+    path = tmp_path / "agent"
+    LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(n_arms=1, n_features=6000, memory=0).save(path)
+    assert path.stat().st_size < 100_000
+
+    def used() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = used()
+    agent = armspan.load_agent(path)
+    assert used() - before < 50_000_000
+    x = np.ones(6000)
+    agent.update(agent.choose(x), x, 1.0)
+    assert agent.rewards == 1
+
+
+def test_an_agent_that_may_remember_much_and_has_seen_little_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "agent"
+    agent = LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(n_arms=3, n_features=9, memory=100_000)
+    live(agent, 20, seed=0)
+    agent.save(path)
+    assert path.stat().st_size < 20_000
+    x = np.ones(9)
+    assert str(armspan.load_agent(path).explain(x, 0)) == str(agent.explain(x, 0))
+
+
+def test_a_file_without_end_is_no_agent() -> None:
+    with pytest.raises(BadFile, match="/dev/zero is not an armspan agent"):
+        armspan.load_agent("/dev/zero")
+
+
 FORKER = """
 import os, random, signal, sys, time
 import numpy as np
@@ -224,3 +285,5 @@ def test_a_kill_while_saving_loses_nothing(tmp_path: Path) -> None:
             print(file=process.stdin, flush=True)
     assert kills == 200
     assert {entry.suffix for entry in tmp_path.iterdir()} <= {"", ".part"}
+    agent.save(path)
+    assert list(tmp_path.iterdir()) == [path]

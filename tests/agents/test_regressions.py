@@ -57,7 +57,7 @@ def test_a_window_and_its_sums_are_never_apart(tmp_path: Path) -> None:
             agent.save(tmp_path / "agent")
             saved: Any = armspan.load_agent(tmp_path / "agent")
             for arm in saved.arms:
-                X = np.array([x for name, x, _ in saved._window.entries if name == arm]).reshape(-1, 2)
+                X = np.array([x for name, x, _ in saved._state.window.entries if name == arm]).reshape(-1, 2)
                 np.testing.assert_allclose(saved.statistics(arm).gram, X.T @ X, atol=1e-9)
     finally:
         done.set()

@@ -1,28 +1,31 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from armspan import _validate
+from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
-from armspan.agents import batch
+from armspan.agents import batch, forks
 from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
 from armspan.agents.knowledge import arm_knowledge
+from armspan.agents.lineage import Delta, Knowledge, Lineage, add, fits, knowledge, missing, refused, union, within
 from armspan.agents.settings import Settings
 from armspan.agents.state import State, Statistics
-from armspan.agents.window import Window
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels.choice import ROUNDING
 
+SINGLE = 1e-5
+"""How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
 ndarray = np.ndarray  # looked up once, not every time
 choose_one: Any = kernels.choose
 learn_one: Any = kernels.learn
@@ -48,20 +51,24 @@ class Agent:
         self.settings, self.policy = settings, policy
         self._inputs = Inputs(settings.n_features, settings.largest, feature_names)
         self._lock = threading.RLock()
-        self._window = None if settings.window is None else Window(settings.window, settings.width)
-        self._forgotten = 0
         self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
         self._double = settings.dtype == "float64"
         self._quick = self._double and not settings.forgets  # forgetting is more than one step, and wants the lock
         try:
-            self._use(State(settings, _distinct(arms)))
+            state = State(settings, _distinct(arms))
+            state.lineage = Lineage()
+            self._use(state)
+            forks.watch(self)
         except (MemoryError, OverflowError):
             raise InvalidParameter("arms and n_features must fit into memory, and do not") from None
 
     def _use(self, state: State) -> None:
-        """Go on with this state; whoever still works with the one before finds it closed."""
-        self._state = state
-        self._core = state.names, state.place, state.whole
+        """Go on with this state, in one step; whoever still works with the one before finds it closed."""
+        self._core = state.names, state.place, state.whole, state
+
+    @property
+    def _state(self) -> State:
+        return self._core[3]
 
     # Choosing
 
@@ -101,7 +108,7 @@ class Agent:
         only : names of the arms that are eligible; all, if left out.
         """
         if only is None and self._plain and x.__class__ is ndarray:
-            names, _, whole = self._core
+            names, _, whole, _ = self._core
             try:
                 k = choose_one(whole, x)
             except TypeError:  # it is not contiguous, or not of doubles
@@ -118,6 +125,7 @@ class Agent:
             self._set_alpha()
             head, arms, room, _ = self._state.parts
             k = kernels.draw(head, arms, room, rows, per_arm, eligible, self.settings.epsilon, propensity)
+            self._inputs.keep_names()
             return Decision(self.arms[k], float(propensity[k]))
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
@@ -143,6 +151,7 @@ class Agent:
             mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
             head, arms, room, _ = self._state.parts
             kernels.look(head, arms, room, self._with_intercept(rows), np.int64(per_arm), mean, width)
+            self._inputs.keep_names()
             return Scores(self.arms, mean, width, mean + self.alpha * width)
 
     def scores_many(self, X: Any) -> Scores:
@@ -152,6 +161,7 @@ class Agent:
             mean, width = batch.look(self._state, self._with_intercept(rows))
             if not (np.isfinite(mean).all() and np.isfinite(width).all()):
                 raise InvalidParameter(_first_bad("X", rows))
+            self._inputs.keep_names()
             return Scores(self.arms, mean, width, mean + self._alphas(len(rows))[:, None] * width)
 
     # Learning
@@ -164,7 +174,7 @@ class Agent:
         """
         code = BAD_SHAPE
         if self._quick and x.__class__ is ndarray:
-            _, place, whole = self._core
+            _, place, whole, _ = self._core
             try:
                 code = learn_one(whole, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
@@ -188,7 +198,7 @@ class Agent:
         prior : what is known of it: statistics of another agent's arm, or a log (X, rewards). like : an arm of this
         agent to begin as. weight : how much of either counts.
         """
-        if self._window is not None and (prior is not None or like is not None):
+        if self.settings.window is not None and (prior is not None or like is not None):
             raise NotApplicable(
                 "an agent with a window has no warm start: it knows what is in its window, nothing else"
             )
@@ -201,8 +211,9 @@ class Agent:
         with self._closed():
             seen = self.statistics(like) if like is not None else self._as_statistics(prior)
             names = _distinct([*self.arms, name])
-            state = self._state.with_names(names, np.append(np.arange(len(self.arms)), -1))
+            state = self._state.with_more([name])
             if seen is not None:
+                state.lineage = state.lineage.changed()
                 state.add(len(names) - 1, Statistics(weight * seen.gram, weight * seen.moment, weight * seen.pulls))
             self._use(state)
 
@@ -213,42 +224,116 @@ class Agent:
             if len(self.arms) == 1:
                 raise InvalidParameter("remove_arm must leave at least one arm")
             rows = np.delete(np.arange(len(self.arms)), gone)
-            if self._window is not None:
-                self._window.drop(name)
-            self._use(self._state.with_names([self.arms[row] for row in rows], rows))
+            state = self._state.with_names([self.arms[row] for row in rows], rows)
+            state.lineage = state.lineage.changed(name)
+            self._use(state)
 
     def statistics(self, arm: Hashable) -> Statistics:
         """What was seen of an arm: Σxxᵀ, Σ yx and the pulls, without the ridge."""
         with self._closed():
             return self._state.statistics(self._arm(arm))
 
-    def merge(self, other: "Agent") -> None:
-        """Learn all that another agent has learnt, as if this one had seen it, to rounding; new arms are added."""
-        if not isinstance(other, Agent):
-            raise InvalidParameter(f"other must be an agent, got {other!r:.60}")
+    def merge(self, other: "Agent | Delta") -> None:
+        """Learn what another agent has learnt, as if this one had seen it, to rounding; new arms are added.
+
+        Relatives (copies, agents from one file, forked processes) may meet again: what both hold counts once. Where
+        that cannot be told apart the merge is refused, and nothing changes. other may also be what `delta` returned.
+        """
+        if not isinstance(other, Agent | Delta):
+            raise InvalidParameter(f"other must be an agent or a delta, got {other!r:.60}")
         if other is self:
             raise InvalidParameter("other must be another agent, got the same")
-        mine, theirs = self.settings, other.settings
-        if mine.forgets or theirs.forgets:
-            raise NotApplicable("agents that forget cannot be merged: what one has forgotten the other cannot know")
-        for what in ("n_features", "ridge", "intercept"):
-            if getattr(mine, what) != getattr(theirs, what):
-                values = f"{getattr(mine, what)!r} and {getattr(theirs, what)!r}"
-                raise InvalidParameter(f"other must have the same {what}, got {values}")
-        if self.feature_names and other.feature_names and self.feature_names != other.feature_names:
-            raise InvalidParameter("other must have the same feature_names, in the same order")
+        self._check_like(other)
+        if isinstance(other, Delta):
+            with self._closed():
+                held = self._lineage.held(self._state)
+                if not within(other.until, held):
+                    if not fits(other.since, other.until, held):
+                        raise missing(other.since, held)
+                    self._absorb(self._state, other.news, union(held, other.until))
+            return
         first, second = sorted((self, other), key=id)
         with first._closed(), second._closed():
-            names = [*self.arms, *(name for name in other.arms if name not in self._state.place)]
-            rows = [*range(len(self.arms)), *[-1] * (len(names) - len(self.arms))]
-            state = self._state.with_names(names, np.array(rows))
-            for k, name in enumerate(other.arms):
-                state.add(state.place[name], other._state.statistics(k))
-            for counter in (layout.DECISIONS, layout.REWARDS):
-                state.head[counter] += other._state.head[counter]
-            if len(state.memory):
-                batch.merge_memory(state, other._state)
-            self._use(state)
+            mine, theirs = self._lineage.held(self._state), other._lineage.held(other._state)
+            base, own = other._lineage.base, self._lineage.base
+            together, whole = union(mine, theirs), knowledge(other._state, theirs)
+            if not any(mine.get(name) and count for name, count in theirs.items()):
+                self._absorb(self._state, whole, together)
+            elif within(theirs, mine):
+                return
+            elif base is not None and fits(base.held, theirs, mine):
+                self._absorb(self._state, whole.less(base), together)
+            elif within(mine, theirs) or (own is not None and fits(own.held, mine, theirs)):
+                news = knowledge(self._state, mine).less(own) if not within(mine, theirs) else None
+                self._adopt(whole, news, together)
+            else:
+                raise refused(mine, theirs)
+
+    def copy(self) -> "Agent":
+        """The same agent once more, that learns for itself from now on; `merge` knows that they are relatives."""
+        with self._closed():
+            state = self._state.copy()
+            state.lineage = self._lineage.branched(state)
+        twin = Agent(self.settings, self.arms[:1], policy=self.policy, feature_names=self.feature_names)
+        twin._use(state)
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, _: Any) -> "Agent":
+        return self.copy()
+
+    def delta(self) -> Delta:
+        """What was learnt since the agent was made, loaded or copied, or since the last delta: for another's `merge`.
+
+        Workers that report home again and again send one each time, and home merges them in order.
+        """
+        if self.settings.forgets:
+            raise NotApplicable("an agent that forgets has no delta: what it has forgotten is not new")
+        with self._closed():
+            held = self._lineage.held(self._state)
+            now, base = knowledge(self._state, held), self._lineage.base
+            self._state.lineage = replace(self._lineage, base=now)
+            return Delta({} if base is None else base.held, held, now.less(base), self._shape)
+
+    def _absorb(self, state: State, news: Knowledge, held: Mapping[str, int]) -> None:
+        """Go on with a copy of this state that has learnt the news."""
+        new, lineage = state.with_more(news.arms), self._lineage
+        add(new, news)
+        others = {name: count for name, count in held.items() if name != lineage.own}
+        foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(self._state)
+        new.lineage = replace(lineage, others=others, foreign=foreign)
+        self._use(new)
+
+    def _adopt(self, whole: Knowledge, news: Knowledge | None, held: Mapping[str, int]) -> None:
+        """Go on with all that another knows, and with one's own news."""
+        fresh = State(self.settings, self.arms)
+        fresh.head[: layout.HEAD] = self._state.head[: layout.HEAD]
+        fresh.head[[layout.DECISIONS, layout.REWARDS, layout.REMEMBERED]] = 0.0
+        fresh = fresh.with_more(whole.arms)
+        add(fresh, whole)
+        self._absorb(fresh, news or Knowledge(held, {}, {}, 0.0, 0.0), held)
+
+    @property
+    def _lineage(self) -> Lineage:
+        return self._state.lineage
+
+    @property
+    def _shape(self) -> dict[str, Any]:
+        """What agents must have in common to be merged."""
+        settings = self.settings
+        same = {name: getattr(settings, name) for name in ("n_features", "ridge", "intercept")}
+        return {**same, "feature_names": self.feature_names}
+
+    def _check_like(self, other: "Agent | Delta") -> None:
+        if self.settings.forgets or (isinstance(other, Agent) and other.settings.forgets):
+            raise NotApplicable("agents that forget cannot be merged: what one has forgotten the other cannot know")
+        mine, theirs = self._shape, other._shape if isinstance(other, Agent) else other.shape
+        for what in ("n_features", "ridge", "intercept"):
+            if mine[what] != theirs[what]:
+                raise InvalidParameter(f"other must have the same {what}, got {mine[what]!r} and {theirs[what]!r}")
+        if mine["feature_names"] and theirs["feature_names"] and mine["feature_names"] != theirs["feature_names"]:
+            raise InvalidParameter("other must have the same feature_names, in the same order")
 
     # Understanding
 
@@ -293,14 +378,14 @@ class Agent:
         with self._closed():
             for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
                 self._state.check(int(k))  # another thread has filled its room and waits for us
-            save(self, self._state, self._window, path)
+            save(self, self._state, self._state.window, path)
 
     # Inside
 
     @contextmanager
     def _closed(self) -> Iterator[None]:
-        """No other thread chooses or learns meanwhile; calls that come now wait."""
-        with self._lock:
+        """No other thread chooses or learns meanwhile, and no Ctrl-C breaks in; calls that come now wait."""
+        with self._lock, Uninterrupted():
             head = self._state.head
             head[layout.CLOSED] += 1.0
             try:
@@ -310,63 +395,68 @@ class Agent:
                 if self._state.head is not head:
                     self._state.head[layout.CLOSED] = 0.0
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[State]:
+        """A copy of the state to change, which takes its place in the end unless an error or Ctrl-C comes before."""
+        with Uninterrupted() as hold, self._closed():
+            state = self._state.copy()
+            yield state
+            hold.abandoned = hold.pending
+            if not hold.abandoned:
+                self._use(state)
+
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
         if code == kernels.DUE:
-            self._learnt(arm, x, reward, code)
+            with self._closed():
+                if arm in self._state.place:
+                    self._state.check(self._state.place[arm])
             return
-        if hasattr(reward, "__len__") and not isinstance(reward, str):
+        if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
             self._update_many(arm, x, reward)
             return
-        with self._lock:
+        with self._lock, Uninterrupted():
             reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
             k, y = self._arm(arm), _validate.real("reward", reward)
             rows, per_arm = self._inputs.context(x, len(self.arms))
-            own = np.ascontiguousarray(rows[k * per_arm])
-            code = self._learn_held(k, own, y)
-            if code == kernels.BUSY:
-                with self._closed():
-                    self._state.check(k)
-                code = self._learn_held(k, own, y)
-            if code == kernels.NOT_FINITE:
-                raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {reward!r:.40}")
-            if code == kernels.UNSOUND:
-                self._learn_unsound(k, self._with_intercept(rows)[k * per_arm], y)
-            self._learnt(arm, own, y, code)
+            self._learn(self._state, k, np.ascontiguousarray(rows[k * per_arm]), y)
+            self._inputs.keep_names()
 
-    def _learn_held(self, k: int, x: FloatArray, y: float) -> int:
-        """Learn a reward while the lock is held."""
-        if self._double:
-            return int(learn_one(self._state.whole, k, x, y))
-        return int(kernels.learn_single(self._state.whole, self._state.room, k, x.reshape(1, -1), y))
-
-    def _learn_unsound(self, k: int, x: FloatArray, y: float) -> None:
-        """Learn where V⁻¹ is no longer positive definite by rounding: into V, and V⁻¹ afresh from that."""
+    def _learn(self, state: State, k: int, x: FloatArray, y: float) -> None:
+        """Learn one reward of arm k for its own x (d,), and forget; the lock is held."""
+        code = self._learn_held(state, k, x, y)
+        if code == kernels.BUSY:
+            with self._closed():
+                state.check(k)
+            code = self._learn_held(state, k, x, y)
+        if code == kernels.NOT_FINITE:
+            raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {y:g}")
+        if code == 0 and not self.settings.forgets:
+            return
         with self._closed():
-            batch.learn(self._state, x[None], np.array([k]), np.array([y]))
-
-    def _learnt(self, arm: Hashable, x: Any, reward: float, code: int) -> None:
-        """After a reward: V⁻¹ afresh where that is due, and forgetting."""
-        with self._closed():
-            state = self._state
+            own = self._with_intercept(x[None])[0]
+            if code == kernels.UNSOUND:  # V⁻¹ is no longer positive definite: learn into V, and V⁻¹ afresh from that
+                batch.learn(state, own[None], np.array([k]), np.array([y]))
             every, factor = self.settings.decay
-            while every and (self._forgotten + 1) * every <= self.rewards:
-                self._forgotten += 1
+            while every and (state.forgotten + 1) * every <= state.head[layout.REWARDS]:
+                state.forgotten += 1
                 state.forget(factor)
-            due = code == kernels.DUE and arm in state.place
-            if self._window is not None:
-                rows, per_arm = self._inputs.context(x, len(self.arms))
-                own = self._with_intercept(rows)[self._arm(arm) * per_arm]
-                self._window.slide(state, arm, own, float(reward))
-                if due:
-                    self._window.relearn(state, state.place[arm])
-            elif due:
-                state.check(state.place[arm])
+            if state.window is not None:
+                state.window.slide(state, state.names[k], own, y)
+                if code == kernels.DUE:
+                    state.window.relearn(state, k)
+            elif code == kernels.DUE:
+                state.check(k)
+
+    def _learn_held(self, state: State, k: int, x: FloatArray, y: float) -> int:
+        if self._double:
+            return int(learn_one(state.whole, k, x, y))
+        return int(kernels.learn_single(state.whole, state.room, k, x.reshape(1, -1), y))
 
     def _remembered(self, k: int) -> FloatArray:
         """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
-        if self._window is not None:
-            return self._window.remembered(self._state, k)
+        if self._state.window is not None:
+            return self._state.window.remembered(self._state, k)
         rows = self._state.entries(k)
         return rows[rows[:, layout.SEEN] > 0]
 
@@ -384,14 +474,17 @@ class Agent:
                 if not max(np.abs(rows).max(), np.abs(y).max()) < self.settings.largest / len(rows[0]):
                     raise InvalidParameter(_first_bad("X", rows))
                 plain = rows[:, : self.settings.n_features]
-                for k, x, reward in zip(chosen, plain, y, strict=True):
-                    self._update_slowly(BAD_SHAPE, self.arms[k], x, float(reward))
+                with self._all_or_nothing() as state:
+                    for k, x, reward in zip(chosen, plain, y, strict=True):
+                        self._learn(state, int(k), np.ascontiguousarray(x), float(reward))
+                self._inputs.keep_names()
                 return
             seen, largest = batch.sums(rows, chosen, y, len(self.arms)), self.settings.largest**2
             if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
                 raise InvalidParameter(_first_bad("X", rows))
-            with self._closed():
-                batch.learn(self._state, rows, chosen, y, seen)
+            with self._all_or_nothing() as state:
+                batch.learn(state, rows, chosen, y, seen)
+            self._inputs.keep_names()
 
     def _places(self, arms: Any) -> IntArray:
         """Rows of many arms."""
@@ -411,7 +504,7 @@ class Agent:
         if isinstance(prior, Statistics):
             gram = _validate.array("prior.gram", prior.gram, shape=(d, d))
             moment = _validate.array("prior.moment", prior.moment, shape=(d,))
-            if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -1e-9 * np.trace(gram):
+            if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -SINGLE * np.trace(gram):
                 raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
             return Statistics((gram + gram.T) / 2, moment, _validate.real("prior.pulls", prior.pulls, at_least=0))
         if not isinstance(prior, tuple) or len(prior) != 2:

@@ -80,13 +80,3 @@ def remember(state: State, X: FloatArray, arms: IntArray, rewards: FloatArray) -
     if len(state.memory):
         for row in range(max(len(X) - state.settings.memory, 0), len(X)):
             memory.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
-
-
-def merge_memory(state: State, other: State) -> None:
-    """Note what another agent remembers."""
-    entries = other.entries()
-    X = np.ascontiguousarray(entries[:, layout.FEATURES :])
-    for row, entry in enumerate(entries):
-        k = state.place[other.names[int(entry[layout.ARM])]]
-        pulls, total = float(entry[layout.SEEN]), float(entry[layout.SUM])
-        memory.remember(state.head, state.memory, k, X, row, pulls, total)

@@ -14,15 +14,14 @@ import math
 import os
 from collections import deque
 from collections.abc import Hashable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armspan._files import whole_file
+from armspan._files import as_path, whole_file
 from armspan._typing import FloatArray
 from armspan.agents.settings import Settings
-from armspan.agents.state import State
+from armspan.agents.state import SMALLEST_PAIRED, State
 from armspan.agents.window import Window
 from armspan.errors import BadFile, NotApplicable
 from armspan.kernels import agent_layout as layout
@@ -76,51 +75,62 @@ def save(agent: "Agent", state: State, window: Window | None, path: str | os.Pat
 def read(path: str | os.PathLike[str]) -> Stored:
     """The content of a file that `save` wrote; anything else is refused in a sentence."""
     try:
-        content = memoryview(Path(path).read_bytes())
+        with as_path(path).open("rb") as file:
+            start = file.read(len(MAGIC))
+            content = memoryview(start + file.read() if start == MAGIC else start)
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
-    except (TypeError, ValueError):
-        raise BadFile(f"cannot read {path!r:.60}: it is not a path") from None
-    if bytes(content[: len(MAGIC)]) != MAGIC:
-        if bytes(content[: len(ANY_VERSION)]) == ANY_VERSION:
+    if start != MAGIC:
+        if start.startswith(ANY_VERSION):
             raise BadFile(f"{path} was written by another version of armspan, in a format that this one does not know")
         raise BadFile(f"{path} is not an armspan agent")
     if len(content) < len(MAGIC) + 40 or hashlib.sha256(content[:-32]).digest() != bytes(content[-32:]):
         raise BadFile(f"{path} is damaged: its checksum is wrong")
     try:
-        return _parsed(content)
+        stored = _parsed(content)
+        _check_sizes(stored)
+        return stored
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError):
         raise BadFile(f"{path} is damaged: its parts do not fit together") from None
 
 
 def restore(agent: "Agent", stored: Stored) -> None:
-    """Put what was learnt into a fresh agent."""
+    """Put what was learnt into a fresh agent. Room for what is not yet learnt is not touched: it costs nothing."""
     state, arrays = agent._state, stored.arrays
-    K, d, half = len(state.names), state.settings.width, (state.settings.width + 1) // 2
-    _demand(arrays["arms"].shape == state.arms.shape and np.isfinite(arrays["arms"]).all())
-    modes, pulls = arrays["arms"][:, layout.MODE], arrays["arms"][:, layout.PULLS]
-    _demand(bool(np.isin(modes, np.arange(-1, half)).all()) and bool((pulls >= 0).all()))
-    _demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()))
-    _demand(all(arrays[name].dtype == np.int64 for name in ("slots", "window_arms")))
+    _demand(bool(np.isfinite(arrays["arms"]).all()) and bool((arrays["arms"][:, layout.PULLS] >= 0).all()))
+    _demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()) and bool(np.isfinite(arrays["room"]).all()))
     state.arms[:] = arrays["arms"]
-    used = _used(state)
-    _demand(arrays["room"].shape == (used.sum(),) and arrays["room"].dtype == state.room.dtype)
-    _demand(bool(np.isfinite(arrays["room"]).all()))
-    state.room[:] = 0.0
+    used = _used(state.arms)
     for k, (start, size) in enumerate(zip(np.cumsum(used) - used, used, strict=True)):
         state.room[k, :size] = arrays["room"][start : start + size]
     _check_room(state)
     counters = arrays["counters"]
-    _demand(counters.shape == (len(COUNTERS),) and bool((np.isfinite(counters) & (counters >= 0)).all()))
+    _demand(bool((np.isfinite(counters) & (counters >= 0)).all()))
     state.head[list(COUNTERS)] = counters
     _restore_memory(state, arrays["slots"], arrays["memory"])
     x, who, y = arrays["window_x"], arrays["window_arms"], arrays["window_rewards"]
-    _demand(x.shape == (len(who), d) and y.shape == who.shape and bool(np.isfinite(x).all() and np.isfinite(y).all()))
-    _demand(bool(((who >= 0) & (who < K)).all()) and len(who) <= (state.settings.window or 0))
-    agent._forgotten = agent.rewards // max(agent.settings.decay[0], 1)
-    if agent._window is not None:
+    _demand(bool(np.isfinite(x).all() and np.isfinite(y).all()) and bool(((who >= 0) & (who < len(state.names))).all()))
+    state.forgotten = agent.rewards // max(agent.settings.decay[0], 1)
+    if state.window is not None:
         entries = zip(who, x, y, strict=True)
-        agent._window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
+        state.window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
+
+
+def _check_sizes(stored: Stored) -> None:
+    """All arrays are as large as the settings say: only then is room made for them."""
+    settings, arrays, K = Settings(**stored.settings), stored.arrays, len(stored.arms)
+    d, shapes = settings.width, {name: array.shape for name, array in stored.arrays.items()}
+    kinds = {"slots": "int64", "window_arms": "int64", "room": settings.dtype}
+    _demand(all(array.dtype == kinds.get(name, "float64") for name, array in arrays.items()))
+    _demand(shapes["counters"] == (len(COUNTERS),) and shapes["arms"] == (K, layout.THETA + d))
+    modes = arrays["arms"][:, layout.MODE]
+    full = d < SMALLEST_PAIRED or settings.forgets or settings.dtype != "float64"  # from the start, as in State.clear
+    _demand(bool(np.isin(modes, np.arange(-1, 0 if full else (d + 1) // 2)).all()))
+    _demand(shapes["room"] == (_used(arrays["arms"]).sum(),))
+    remembered, kept = len(arrays["slots"]), len(arrays["window_arms"])
+    _demand(shapes["slots"] == (remembered,) and shapes["memory"] == (remembered, layout.FEATURES + d))
+    _demand(shapes["window_arms"] == shapes["window_rewards"] == (kept,) and shapes["window_x"] == (kept, d))
+    _demand(kept <= (settings.window or 0))
 
 
 def _check_room(state: State) -> None:
@@ -134,7 +144,7 @@ def _check_room(state: State) -> None:
 
 
 def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> dict[str, Any]:
-    used, d = _used(state), state.settings.width
+    used, d = _used(state.arms), state.settings.width
     slots = np.flatnonzero(state.memory[:, layout.ARM] != layout.EMPTY)
     return {
         "counters": state.head[list(COUNTERS)],
@@ -148,20 +158,17 @@ def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> d
     }
 
 
-def _used(state: State) -> Any:
+def _used(arms: Any) -> Any:
     """How much of its room each arm uses."""
-    d, modes = state.settings.width, state.arms[:, layout.MODE].astype(np.int64)
-    return np.where(modes < 0, state.room.shape[1], d + 2 * np.maximum(modes, 0) * d)
+    d, modes = arms.shape[1] - layout.THETA, arms[:, layout.MODE].astype(np.int64)
+    return np.where(modes < 0, d + d * (d + 1), d + 2 * np.maximum(modes, 0) * d)
 
 
 def _restore_memory(state: State, slots: Any, entries: Any) -> None:
-    _demand(slots.ndim == 1 and entries.shape == (len(slots), state.memory.shape[1]))
     _demand(np.unique(slots).size == len(slots) and 2 * len(slots) <= len(state.memory))
     _demand(not len(slots) or (slots.min() >= 0 and slots.max() < len(state.memory)))
     _demand(bool(np.isfinite(entries).all()) and bool((entries[:, layout.SEEN] >= 0).all()))
     _demand(bool(np.isin(entries[:, layout.ARM], np.arange(len(state.names))).all()))
-    state.memory[:] = 0.0
-    state.memory[:, layout.ARM] = layout.EMPTY
     state.memory[slots] = entries
     state.head[layout.REMEMBERED] = len(slots)
 

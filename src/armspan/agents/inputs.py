@@ -1,5 +1,6 @@
 """What users give as contexts, in whatever form, as arrays for kernels; feature names are kept and checked."""
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,8 +23,16 @@ class Inputs:
         if self.feature_names is not None:
             if len(self.feature_names) != n_features:
                 raise InvalidParameter(f"feature_names must have {n_features} entries, got {len(self.feature_names)}")
-            if len(set(self.feature_names)) != n_features:
+            try:
+                different = len(set(self.feature_names))
+            except TypeError:
+                raise InvalidParameter(f"feature_names must be hashable names, got {feature_names!r:.60}") from None
+            if different != n_features:
                 raise InvalidParameter("feature_names must differ from each other")
+
+    def keep_names(self) -> None:
+        """What came last was good all over, so its names are those of the features from now on."""
+        self.feature_names = self._pending or self.feature_names
 
     def context(self, x: Any, n_arms: int) -> tuple[FloatArray, int]:
         """One context as rows: (1, d) and 0 if the arms share it, (K, d) and 1 if each has its own."""
@@ -44,7 +53,6 @@ class Inputs:
         if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim in (2, 3):
             wanted = (self.n_features,) if values.ndim == 2 else (n_arms, self.n_features)
             if values.shape[1:] == wanted and len(values):
-                self.feature_names = self._pending or self.feature_names
                 return np.ascontiguousarray(values)
         shape = ("n", self.n_features) if np.ndim(values) < 3 else ("n", n_arms, self.n_features)
         return self._array("X", values, shape)
@@ -55,7 +63,6 @@ class Inputs:
         if np.abs(result).max() >= self.largest / self.n_features:
             raise InvalidParameter(f"{name} must be small enough, below {self.largest:g} in length")
         result.flags.writeable = True
-        self.feature_names = self._pending or self.feature_names  # names of good input alone are kept
         return result
 
     def _plain(self, name: str, x: Any) -> Any:
@@ -67,22 +74,30 @@ class Inputs:
                 raise InvalidParameter(f"{name} must map every feature to a number, got {x!r:.60}")
             return np.array([x[feature] for feature in self.feature_names or x])
         if _is_frame(x):
-            self._check(name, list(x.columns))
-            return x[list(self.feature_names or x.columns)].to_numpy()
+            names = list(self._check(name, list(x.columns)))
+            values = x[names].to_numpy()
+            if values.dtype.kind not in "biuf" and len(values):
+                values = np.column_stack([_numbers(name, column, x[column]) for column in names])
+            return values
         labels = getattr(getattr(x, "index", None), "tolist", None)
         if labels is not None and hasattr(x, "to_numpy"):  # a row of a pandas frame
-            self._check(name, labels())
-            return x[list(self.feature_names or labels())].to_numpy()
+            names = list(self._check(name, labels()))
+            values = x[names].to_numpy()
+            if values.dtype.kind not in "biuf":
+                values = np.array([_number(name, column, x[column]) for column in names])
+            return values
+        _validate.unmasked(name, x)
         try:
             np.ndim(x)
         except ValueError:  # lists of unequal length
             raise InvalidParameter(f"{name} must be an array of numbers, got {x!r:.60}") from None
-        return x
+        return x.data if isinstance(x, np.ma.MaskedArray) else x
 
-    def _check(self, name: str, given: list[Any]) -> None:
+    def _check(self, name: str, given: list[Any]) -> Sequence[Any]:
+        """The features' names in order, or those given where there are none yet."""
         if self.feature_names is None:
             self._pending = tuple(given) if len(given) == self.n_features else None
-            return
+            return given
         unknown = [feature for feature in given if feature not in self.feature_names]
         missing = [feature for feature in self.feature_names if feature not in given]
         if unknown or missing:
@@ -90,7 +105,29 @@ class Inputs:
             raise InvalidParameter(
                 f"{name} must have the features {', '.join(map(str, self.feature_names))}; it {wrong}"
             )
+        return self.feature_names
 
 
 def _is_frame(x: Any) -> bool:
     return hasattr(x, "columns") and hasattr(x, "to_numpy")
+
+
+def _numbers(name: str, label: Any, column: Any) -> FloatArray:
+    """A column of a frame as numbers: of whatever type, but numbers, True or False, and none missing."""
+    kind = getattr(getattr(column, "dtype", None), "kind", None)  # of pandas, its own and Arrow's types included
+    if kind is not None and kind in "biuf":
+        try:
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        except TypeError:
+            return np.asarray(column.to_numpy(), dtype=np.float64)
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return np.array([_number(name, label, value) for value in values])
+
+
+def _number(name: str, label: Any, value: Any) -> float:
+    """One entry of a frame or row."""
+    if isinstance(value, numbers.Real | np.bool_):
+        return float(value)
+    raise InvalidParameter(f"{name} must have numbers in column {label!r}, got {value!r:.60}")

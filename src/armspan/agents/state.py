@@ -1,6 +1,6 @@
 """What an agent has learnt, as the arrays that kernels work on; see `armspan.kernels.agent` for what is where."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.agents.settings import Settings
+from armspan.agents.window import Window
 from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
@@ -31,12 +32,19 @@ class Statistics:
 class State:
     """The arrays of one agent, and the arms' names in the order of their rows.
 
+    lineage : whose rewards it holds; see `armspan.agents.lineage`.
+    window : the last rewards, if nothing else is known. forgotten : how often all that was seen has lost weight.
+
     A state whose head is closed is never used again by a call that did not close it: calls that come too late start
     over with the next one.
     """
 
+    lineage: Any = None
+
     def __init__(self, settings: Settings, names: Sequence[Hashable]) -> None:
         self.settings = settings
+        self.window = None if settings.window is None else Window(settings.window, settings.width)
+        self.forgotten = 0
         self._make_room(names)
         self.memory[:, layout.ARM] = layout.EMPTY
         self.head[layout.RIDGE], self.head[layout.BIAS] = settings.ridge, settings.bias
@@ -194,10 +202,27 @@ class State:
         """Make entries (m, 4 + d) all that is remembered."""
         memory.refill(self.head, self.memory, np.ascontiguousarray(entries), len(entries))
 
+    def copy(self) -> "State":
+        """The same once more, open to calls."""
+        new = State.__new__(State)
+        new.settings, new.forgotten, new.lineage = self.settings, self.forgotten, self.lineage
+        new.window = None if self.window is None else self.window.copy(set(self.names))
+        new._make_room(self.names)
+        new.whole[:], new.room[:] = self.whole, self.room
+        new.head[layout.CLOSED] = 0.0
+        return new
+
+    def with_more(self, names: Iterable[Hashable]) -> "State":
+        """A state with these arms too, at the end where they are new."""
+        more = [name for name in names if name not in self.place]
+        rows = [*range(len(self.names)), *[-1] * len(more)]
+        return self.with_names([*self.names, *more], np.array(rows, dtype=np.int64))
+
     def with_names(self, names: Sequence[Hashable], rows: IntArray) -> "State":
         """A state for these arms; rows (K,) tells which row of this one each continues, -1 for none."""
         new = State.__new__(State)
-        new.settings = self.settings
+        new.settings, new.forgotten, new.lineage = self.settings, self.forgotten, self.lineage
+        new.window = None if self.window is None else self.window.copy(set(names))
         new._make_room(names)
         new.head[: layout.HEAD] = self.head[: layout.HEAD]
         new.sizes_changed()

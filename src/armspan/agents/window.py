@@ -2,13 +2,16 @@
 
 from collections import deque
 from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.agents.state import State
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+
+if TYPE_CHECKING:
+    from armspan.agents.state import State
 
 
 class Window:
@@ -18,7 +21,7 @@ class Window:
         self.size, self.d = size, d
         self.entries: deque[tuple[Hashable, FloatArray, float]] = deque()
 
-    def slide(self, state: State, arm: Hashable, x: FloatArray, reward: float) -> None:
+    def slide(self, state: "State", arm: Hashable, x: FloatArray, reward: float) -> None:
         """Note a reward that was learnt, and take back what is now too old. Changes state."""
         self.entries.append((arm, x.copy(), reward))
         while len(self.entries) > self.size:
@@ -30,17 +33,19 @@ class Window:
             if heavy or not sound:
                 self.relearn(state, k)  # it weighed so much that its rounding would stay behind
 
-    def relearn(self, state: State, k: int) -> None:
+    def relearn(self, state: "State", k: int) -> None:
         """Arm k afresh from what is in the window. Changes state."""
         mine = [(x, reward) for arm, x, reward in self.entries if arm == state.names[k]]
         X = np.array([x for x, _ in mine]).reshape(len(mine), self.d)
         state.relearn(k, X, np.array([reward for _, reward in mine]))
 
-    def drop(self, arm: Hashable) -> None:
-        """Forget an arm."""
-        self.entries = deque(entry for entry in self.entries if entry[0] != arm)
+    def copy(self, arms: set[Hashable]) -> "Window":
+        """The same once more, with the entries of these arms alone."""
+        new = Window(self.size, self.d)
+        new.entries = deque(entry for entry in self.entries if entry[0] in arms)
+        return new
 
-    def remembered(self, state: State, k: int) -> FloatArray:
+    def remembered(self, state: "State", k: int) -> FloatArray:
         """Arm k's contexts as rows (m, 4 + d) like those of memory."""
         table: dict[bytes, FloatArray] = {}
         for arm, x, reward in self.entries:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from armspan.policies.cells import Cells
     from armspan.policies.watched import WatchedLearner
 
+MOST_ARMS = 10**7
+"""Of an agent."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -82,7 +85,11 @@ class LinearPolicy(Policy):
 
         if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
             raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
-        names = list(range(_validate.whole("n_arms", n_arms, at_least=1))) if arms is None else list(arms)
+        names = (
+            list(range(_validate.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)))
+            if arms is None
+            else list(arms)
+        )
         if arms is not None and n_arms is not None and n_arms != len(names):
             raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")
         if n_features is None and hasattr(feature_names, "__len__") and feature_names is not None:

@@ -1,0 +1,159 @@
+"""Whose rewards an agent holds, so that relatives who meet again count nothing twice.
+
+Every agent has an id of its own, and the rewards that it has learnt itself are numbered. What it holds is then a count
+per id: {"a1…": 5000, "b7…": 3000}. A copy, a loaded file or a forked process begins with all that was held and with a
+new id, and keeps what it began with, its base: what it has learnt since can be told apart, and merged once.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.agents.state import State, Statistics
+from armspan.errors import InvalidParameter
+from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_memory as memory
+
+Held = Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What was held at some moment, or what came between two: sums per arm, remembered contexts, counters.
+
+    held : how many rewards of each agent. contexts : (arm, x) with pulls and sum of rewards.
+    """
+
+    held: Held
+    arms: Mapping[Hashable, Statistics]
+    contexts: Mapping[tuple[Hashable, bytes], FloatArray]
+    decisions: float
+    rewards: float
+
+    def less(self, base: "Knowledge | None") -> "Knowledge":
+        """What has come since the base."""
+        if base is None:
+            return self
+        arms = {name: _less(seen, base.arms.get(name)) for name, seen in self.arms.items()}
+        contexts = {place: row - base.contexts.get(place, 0.0) for place, row in self.contexts.items()}
+        contexts = {place: row for place, row in contexts.items() if row[0] > 0}
+        return Knowledge(
+            self.held, arms, contexts, self.decisions - base.decisions, max(self.rewards - base.rewards, 0.0)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Lineage:
+    """An agent's id, what it holds of others, and what it began with.
+
+    others : how many rewards of each other agent it holds. base : what it began with, None if nothing.
+    foreign : how many of the rewards it counts it has not learnt itself. events : what it has changed besides learning.
+    """
+
+    own: str = field(default_factory=lambda: uuid4().hex)
+    others: Held = field(default_factory=dict)
+    base: Knowledge | None = None
+    foreign: float = 0.0
+    events: int = 0
+
+    def held(self, state: State) -> dict[str, int]:
+        """How many rewards of each agent are in this state."""
+        return {**self.others, self.own: self.count(state)}
+
+    def count(self, state: State) -> int:
+        """How many rewards it has learnt itself, and other changes."""
+        return int(state.head[layout.REWARDS] - self.foreign) + self.events
+
+    def branched(self, state: State) -> "Lineage":
+        """Of an agent that begins with all that this one holds."""
+        held = self.held(state)
+        return Lineage(others=held, base=knowledge(state, held), foreign=float(state.head[layout.REWARDS]))
+
+    def changed(self, forgotten: Hashable | None = None) -> "Lineage":
+        """After an arm was added with a prior, or removed: then what the base had of it is not subtracted any more."""
+        base = self.base
+        if base is not None and forgotten is not None:
+            base = replace(base, arms={name: seen for name, seen in base.arms.items() if name != forgotten})
+        return replace(self, base=base, events=self.events + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Delta:
+    """What an agent has learnt between two moments, for `merge` of another: made by `Agent.delta`.
+
+    since, until : how many rewards of each agent it held before and after. news : what came between.
+    """
+
+    since: Held
+    until: Held
+    news: Knowledge
+    shape: Mapping[str, Any]
+
+
+def knowledge(state: State, held: Held) -> Knowledge:
+    """All that a state holds."""
+    arms = {name: state.statistics(k) for k, name in enumerate(state.names)}
+    contexts = {}
+    for row in state.entries():
+        place = state.names[int(row[layout.ARM])], row[layout.FEATURES :].tobytes()
+        contexts[place] = row[[layout.SEEN, layout.SUM]].copy()
+    head = state.head
+    return Knowledge(dict(held), arms, contexts, float(head[layout.DECISIONS]), float(head[layout.REWARDS]))
+
+
+def within(one: Held, other: Held) -> bool:
+    """Whether whoever holds the other holds all of the one."""
+    return all(other.get(name, 0) >= count for name, count in one.items())
+
+
+def fits(since: Held, until: Held, held: Held) -> bool:
+    """Whether what came between since and until is new to one who holds this, and what was before is not."""
+    news = [name for name, count in until.items() if count > since.get(name, 0)]
+    return within(since, held) and all(held.get(name, 0) == since.get(name, 0) for name in news)
+
+
+def union(one: Held, other: Held) -> dict[str, int]:
+    """What both hold together."""
+    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
+
+
+def refused(mine: Held, theirs: Held) -> InvalidParameter:
+    """Why two agents cannot be merged."""
+    shared = sum(min(mine.get(name, 0), count) for name, count in theirs.items())
+    return InvalidParameter(
+        f"other must not share rewards with this agent that cannot be told apart, and they share {shared:,}: "
+        "let workers send agent.delta() each time, and merge that"
+    )
+
+
+def missing(since: Held, held: Held) -> InvalidParameter:
+    """Why a delta cannot be merged."""
+    lacking = sum(max(count - held.get(name, 0), 0) for name, count in since.items())
+    if lacking:
+        return InvalidParameter(
+            f"other must follow what this agent holds, and {lacking:,} rewards before it are missing"
+        )
+    return InvalidParameter("other must be new to this agent, and it holds a part of it already")
+
+
+def _less(seen: Statistics, base: Statistics | None) -> Statistics:
+    if base is None:
+        return seen
+    return Statistics(seen.gram - base.gram, seen.moment - base.moment, max(seen.pulls - base.pulls, 0.0))
+
+
+def add(state: State, news: Knowledge) -> None:
+    """Learn what is new; the arms must be there. Changes state."""
+    for name, seen in news.arms.items():
+        if seen.pulls or np.any(seen.gram):
+            state.add(state.place[name], seen)
+    state.head[layout.DECISIONS] += news.decisions
+    state.head[layout.REWARDS] += news.rewards
+    if len(state.memory):
+        for (name, x), (pulls, total) in news.contexts.items():
+            row = np.frombuffer(x).reshape(1, -1).copy()
+            memory.remember(state.head, state.memory, state.place[name], row, 0, float(pulls), float(total))

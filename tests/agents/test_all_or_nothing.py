@@ -1,0 +1,133 @@
+"""A batch is learnt whole or not at all, whatever ends it: Ctrl-C, an overflow in its last arm, or bad input."""
+
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armspan import LinUCB
+from armspan._interrupts import Uninterrupted
+from armspan.agents import Agent
+from armspan.agents.state import State
+from armspan.agents.window import Window
+from armspan.errors import InvalidParameter
+from armspan.kernels import agent_layout as layout
+
+KINDS: list[dict[str, Any]] = [{}, {"dtype": "float32"}, {"window": 30}, {"half_life": 20.0}, {"memory": 8}]
+
+
+def agent_of(**options: Any) -> Agent:
+    return LinUCB(ridge=1.0, alpha=0.5, feature_bound=1.0).agent(4, 3, seed=1, **options)
+
+
+def batch_of(n: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(4, size=n), rng.normal(size=(n, 3)), rng.normal(size=n)
+
+
+def everything(agent: Agent) -> list[bytes]:
+    """All that an agent knows, as bytes."""
+    state = agent._state
+    window = [] if state.window is None else list(state.window.entries)
+    known = [state.head[: layout.HEAD], state.arms, state.room, state.memory, np.array([y for _, _, y in window])]
+    return [np.ascontiguousarray(part).tobytes() for part in known]
+
+
+def interrupted_at(monkeypatch: pytest.MonkeyPatch, where: type, method: str, call: int) -> None:
+    """Press Ctrl-C after so many calls of a method."""
+    whole, calls = getattr(where, method), [0]
+
+    def pressed(*args: Any) -> Any:
+        result = whole(*args)
+        calls[0] += 1
+        if calls[0] == call:
+            signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(where, method, pressed)
+
+
+@pytest.mark.parametrize("options", KINDS)
+@pytest.mark.parametrize("call", [1, 2, 4])
+def test_ctrl_c_in_a_batch_leaves_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], call: int
+) -> None:
+    agent = agent_of(**options)
+    agent.update(*batch_of(60, 1))
+    before = everything(agent)
+    where, method = (Window, "slide") if "window" in options else (State, "forget" if "half_life" in options else "add")
+    interrupted_at(monkeypatch, where, method, call)
+    with pytest.raises(KeyboardInterrupt):
+        agent.update(*batch_of(60, 2))
+    monkeypatch.undo()
+    assert everything(agent) == before
+    agent.update(*batch_of(60, 2))
+    other = agent_of(**options)
+    other.update(*batch_of(60, 1))
+    other.update(*batch_of(60, 2))
+    assert everything(agent) == everything(other)
+
+
+@pytest.mark.parametrize("options", [{"window": 5}, {"half_life": 3.0}])
+def test_ctrl_c_in_a_single_update_comes_after_it(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    agent, other = agent_of(**options), agent_of(**options)
+    arms, X, rewards = batch_of(12)
+    for k, x, y in zip(arms, X, rewards, strict=True):
+        other.update(int(k), x, float(y))
+    for k, x, y in zip(arms[:-1], X[:-1], rewards[:-1], strict=True):
+        agent.update(int(k), x, float(y))
+    interrupted_at(monkeypatch, State, "rebuild" if "half_life" in options else "gram", 1)
+
+    def work() -> None:
+        agent.update(int(arms[-1]), X[-1], float(rewards[-1]))
+        time.sleep(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    monkeypatch.undo()
+    assert everything(agent) == everything(other)
+
+
+def test_a_batch_that_overflows_in_its_second_arm_is_refused_whole() -> None:
+    """Each arm alone is fine, but the second one already holds sums that have no room for more."""
+    agent = LinUCB(ridge=1.0, alpha=1.0, feature_bound=1.0).agent(2, 2, dtype="float32")
+    agent.update([1] * 8, np.full((8, 2), [4.9e14, 0.0]) / 2, np.zeros(8))
+    before = everything(agent)
+    X = np.concatenate([np.ones((6, 2)), np.full((6, 2), [4.9e14, 0.0])])
+    with pytest.raises(InvalidParameter, match="sums of squares"):
+        agent.update([0] * 6 + [1] * 6, X, np.ones(12))
+    assert everything(agent) == before
+
+
+def test_an_uninterrupted_block_raises_in_the_end_and_can_be_nested() -> None:
+    reached = []
+
+    def work() -> None:
+        with Uninterrupted() as outer:
+            with Uninterrupted():
+                signal.raise_signal(signal.SIGINT)
+                reached.append("inner")
+            reached.append("outer")
+            assert outer.pending
+        time.sleep(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert reached == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_threads_have_no_interrupts_to_hold_back() -> None:
+    seen = []
+
+    def work() -> None:
+        with Uninterrupted():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
