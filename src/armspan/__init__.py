@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
     from armspan.policies.load import load_agent
     from armspan.simulation import Result, concatenate, grid, load_result, simulate, sweep
+    from armspan.simulation.warm_up import warm_up
 
 __all__ = [
     "ArmspanError",
@@ -30,6 +31,7 @@ __all__ = [
     "simulate",
     "sweep",
     "theory",
+    "warm_up",
 ]
 
 _HOME = {
@@ -47,6 +49,7 @@ _HOME = {
     "regret_bound": "diversity",
     "simulate": "simulation",
     "sweep": "simulation",
+    "warm_up": "simulation.warm_up",
 }
 
 

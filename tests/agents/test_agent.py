@@ -19,6 +19,7 @@ from tests.tolerance import assert_close
 
 SMALL = LinUCBd(feature_bound=1.0, parameter_bound=1.0)
 RNG = np.random.default_rng(0)
+MISSPELT: Any = {"colour": "red"}
 
 
 def live(agent: Any, env: Environment, steps: int, seed: int) -> IntArray:
@@ -181,10 +182,10 @@ def test_batches_are_learnt_all_or_not_at_all() -> None:
         (lambda a: SMALL.agent(2), "n_features must be an integer >= 1, got None"),
         (lambda a: SMALL.agent(2, 2, epsilon=2), "epsilon must be from 0 to 1, got 2"),
         (lambda a: SMALL.agent(2, 2, half_life=5, window=5), "half_life and window must not both be given"),
-        (lambda a: SMALL.agent(2, 2, colour="red"), "agent has no option 'colour'"),
+        (lambda a: SMALL.agent(2, 2, **MISSPELT), "agent must be given n_arms, .* long_contexts, got 'colour'"),
         (lambda a: SMALL.agent(2, 2, dtype="int8"), "dtype must be one of float64, float32"),
         (lambda a: SMALL.agent(2, feature_names=["a", "a"]), "feature_names must differ"),
-        (lambda a: LinUCBd().agent(2, 2), "LinUCB-d needs feature_bound"),
+        (lambda a: LinUCBd().agent(2, 2), "LinUCB-d needs feature_bound: give it to the policy$"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_and_nothing_is_lost(call: Any, sentence: str) -> None:
@@ -301,6 +302,15 @@ def test_a_window_forgets_all_but_the_last() -> None:
     assert sum(row.pulls for row in agent.explain(x, 0).evidence) == fresh.statistics(0).pulls
 
 
+def test_the_newest_reward_counts_in_full() -> None:
+    """With a half-life of one reward the last ones weigh 1, ½, ¼, …"""
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=1, half_life=1)
+    for reward in (5.0, 3.0, 2.0):
+        agent.update(0, [1.0], reward)
+    assert agent.statistics(0).moment[0] == pytest.approx(2.0 + 3.0 / 2 + 5.0 / 4)
+    assert agent.statistics(0).pulls == pytest.approx(1.75)
+
+
 def test_a_half_life_halves() -> None:
     agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=1, half_life=64)
     for _ in range(64):
@@ -392,7 +402,8 @@ def test_the_gauge_sees_exploration_end() -> None:
 
 def test_pruning_never_changes_the_answer() -> None:
     rng = np.random.default_rng(5)
-    pruned, plain = (SMALL.agent(n_arms=30, n_features=20, seed=1) for _ in range(2))
+    policy = replace(SMALL, feature_bound=2.0)  # what is longer is not pruned
+    pruned, plain = (policy.agent(n_arms=30, n_features=20, seed=1) for _ in range(2))
     plain._state.head[layout.PRUNE] = 0.0
     theta = rng.normal(size=(30, 20))
     for i in range(4000):

@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 
 KINDS: list[dict[str, Any]] = [{}, {"dtype": "float32"}, {"window": 30}, {"half_life": 20.0}, {"memory": 8}]
+
+
+@pytest.fixture(autouse=True)
+def listening() -> Iterator[None]:
+    """Ctrl-C is heard, also where tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def agent_of(**options: Any) -> Agent:

@@ -111,3 +111,95 @@ def test_names_must_be_names(names: Any) -> None:
 def test_more_arms_than_fit_into_memory_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="n_arms must be an integer from 1 to"):
         LinUCB(ridge=1.0, alpha=0.5, feature_bound=1.0).agent(10**12, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"window": 9}, {"epsilon": 0.2}, {"intercept": True}])
+def test_contexts_that_are_too_long_are_logged_once_and_counted(
+    options: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = fresh(**options)
+    agent.update(0, np.array([0.6, 0.8]), 1.0)
+    agent.choose(np.array([0.6, 0.8]))
+    assert (agent.too_long, caplog.messages) == (0, [])
+    agent.choose(np.array([3.0, 4.0]))
+    agent.update(0, np.array([3.0, 4.0]), 1.0)
+    agent.update([0, 1] * 8, np.full((16, 2), 1.0), np.ones(16))
+    assert agent.too_long == 18
+    assert [("longer than feature_bound = 1: length 5" in words) for words in caplog.messages] == [True]
+    assert agent.rewards == 18
+
+
+def test_contexts_that_are_too_long_can_be_clipped_or_refused() -> None:
+    clipped, short = fresh(long_contexts="clip"), fresh()
+    for agent, x in ((clipped, [3.0, 4.0]), (short, [0.6, 0.8])):
+        agent.update(0, np.array(x), 1.0)
+        agent.update([0, 1] * 8, np.tile(x, (16, 1)), np.ones(16))
+    np.testing.assert_allclose(clipped.statistics(0).gram, short.statistics(0).gram)
+    np.testing.assert_allclose(clipped.scores([30.0, 40.0]).index, short.scores([0.6, 0.8]).index)
+    strict = fresh(long_contexts="raise")
+    for call in (
+        lambda: strict.choose(np.array([3.0, 4.0])),
+        lambda: strict.update(0, np.array([3.0, 4.0]), 1.0),
+        lambda: strict.update([0, 1], [[0.1, 0.1], [3.0, 4.0]], [1.0, 1.0]),
+    ):
+        with pytest.raises(InvalidParameter, match="must be at most feature_bound = 1 long, got length 5"):
+            call()
+    assert strict.rewards == strict.decisions == 0
+    with pytest.raises(InvalidParameter, match="long_contexts must be one of warn, clip, raise, got 'shorten'"):
+        fresh(long_contexts="shorten")
+
+
+def test_many_decisions_have_the_propensities_of_single_ones() -> None:
+    rng = np.random.default_rng(0)
+    agent = LinUCB(ridge=1.0, alpha=0.5, feature_bound=9.0).agent(arms=["a", "b", "c"], n_features=2, epsilon=0.3)
+    agent.update(["a", "b", "c"] * 9, rng.normal(size=(27, 2)), rng.normal(size=27))
+    X = rng.normal(size=(400, 2))
+    wanted = [agent.propensities(x, only=["a", "c"]) for x in X]
+    found = agent.decide_many(X, only=["a", "c"])
+    assert set(found.arms) == {"a", "c"}
+    np.testing.assert_allclose(
+        found.propensities, [share[agent.arms.index(arm)] for arm, share in zip(found.arms, wanted, strict=True)]
+    )
+    assert agent.decisions == 400
+    assert set(agent.choose_many(X, only=["b"])) == {"b"}
+    likely = np.mean([arm == agent.arms[int(np.argmax(share))] for arm, share in zip(found.arms, wanted, strict=True)])
+    assert 0.75 < likely < 0.95  # 0.85 in expectation; the bounds are more than 5 standard errors away
+
+
+def test_the_top_arms_are_those_with_the_largest_index() -> None:
+    rng = np.random.default_rng(1)
+    agent = LinUCB(ridge=1.0, alpha=0.5, feature_bound=9.0).agent(6, 2)
+    agent.update(np.arange(60) % 6, rng.normal(size=(60, 2)), rng.normal(size=60))
+    index = agent.scores([0.3, -0.4]).index
+    assert agent.top([0.3, -0.4], 3) == np.argsort(-index)[:3].tolist()
+    assert agent.top([0.3, -0.4], 2, only=[1, 2, 5]) == sorted([1, 2, 5], key=lambda k: -index[k])[:2]
+    assert agent.decisions == 2
+    with pytest.raises(InvalidParameter, match="n must be an integer from 1 to 3, got 4"):
+        agent.top([0.3, -0.4], 4, only=[1, 2, 5])
+    assert len({tuple(fresh(seed=seed).top([0.1, 0.1], 2)) for seed in range(20)}) == 2  # ties in any order
+
+
+def test_explanations_of_a_batch_remember_contexts_that_recur() -> None:
+    rng, contexts = np.random.default_rng(2), np.array([[0.6, 0.3], [0.1, 0.9], [0.5, 0.5], [0.2, 0.7]])
+    together, single = fresh(), fresh()
+    rows, arms, rewards = contexts[np.arange(4000) % 4], rng.integers(2, size=4000), rng.normal(size=4000)
+    together.update(arms, rows, rewards)
+    for arm, x, reward in zip(arms, rows, rewards, strict=True):
+        single.update(int(arm), x, float(reward))
+    for arm in (0, 1):
+        one, other = together.explain(contexts[0], arm), single.explain(contexts[0], arm)
+        assert one.other_mean == other.other_mean == 0
+        assert sorted(row.pulls for row in one.evidence) == sorted(row.pulls for row in other.evidence)
+        np.testing.assert_allclose(
+            sorted(row.mean_part for row in one.evidence), sorted(row.mean_part for row in other.evidence)
+        )
+
+
+def test_an_alpha_for_every_step_of_a_window_is_enough_for_many_contexts() -> None:
+    agent = LinUCB(ridge=1.0, alpha=[float(t) for t in range(1, 11)], feature_bound=9.0).agent(2, 2, window=10)
+    for _ in range(7):
+        agent.update(0, [0.1, 0.2], 1.0)
+    scores = agent.scores_many(np.full((6, 2), 0.5))
+    np.testing.assert_allclose(
+        (scores.index - scores.mean) / scores.width, np.tile([[8], [9], [10], [10], [10], [10]], 2)
+    )

@@ -1,8 +1,11 @@
 """Relatives that meet again: what they hold in common counts once, over trees of copies, deltas, files and merges."""
 
 import copy
+import multiprocessing
 import os
+import pickle
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import armspan
 from armspan import LinUCB
 from armspan.agents import Agent
-from armspan.errors import InvalidParameter, NotApplicable
+from armspan.errors import BadFile, InvalidParameter, NotApplicable
 
 D = 2
 
@@ -55,7 +59,8 @@ def test_trees_of_relatives_hold_every_reward_once(seed: int) -> None:
                 rows.append((arm, x, reward))
                 held[i].add(len(rows) - 1)
         elif what < 0.6 and len(agents) < 6:
-            agents.append(copy.deepcopy(agents[i]) if rng.random() < 0.9 else fresh(memory=1000))
+            kin = (copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent)), lambda _: fresh(memory=1000))
+            agents.append(kin[rng.choice(3, p=[0.5, 0.4, 0.1])](agents[i]))
             held.append(set(held[i]) if agents[-1].rewards else set())
         elif i != j:
             report: Any = agents[j].delta() if what > 0.9 else agents[j]
@@ -68,6 +73,60 @@ def test_trees_of_relatives_hold_every_reward_once(seed: int) -> None:
                 held[i] |= held[j]  # a delta that fits brings all that was still missing
         for agent, own in zip(agents, held, strict=True):
             same(agent, own, rows)
+
+
+def test_workers_of_one_file_are_merged_without_its_rewards_twice(tmp_path: Path) -> None:
+    rng, home = np.random.default_rng(7), fresh()
+    learn(home, rng, 500)
+    home.save(tmp_path / "base")
+    workers = [armspan.load_agent(tmp_path / "base") for _ in range(2)]
+    for worker in workers:
+        learn(worker, rng, 300)
+        home.merge(pickle.loads(pickle.dumps(worker.delta())))
+    assert home.rewards == 1100
+    assert sum(home.statistics(k).pulls for k in range(2)) == 1100
+    workers[0].merge(workers[1])
+    assert workers[0].rewards == 1100
+
+
+def test_a_file_of_a_worker_that_cannot_be_told_apart_is_refused(tmp_path: Path) -> None:
+    """A file does not hold what its agent began with, so that of a second worker has the base in it once more."""
+    rng, home = np.random.default_rng(9), fresh()
+    learn(home, rng, 50)
+    for worker in (first := home.copy(), second := home.copy()):
+        learn(worker, rng, 30)
+    home.merge(Agent.from_bytes(first.to_bytes()))  # it holds all that home does, and more
+    assert home.rewards == 80
+    with pytest.raises(InvalidParameter, match="they share 50"):
+        home.merge(Agent.from_bytes(second.to_bytes()))
+    home.merge(second)
+    assert home.rewards == 110
+
+
+def test_an_agent_travels_as_bytes_by_pickle_and_to_other_processes() -> None:
+    rng, agent = np.random.default_rng(8), fresh(seed=4)
+    learn(agent, rng, 50)
+    x = [0.3, 0.4]
+    for twin in (Agent.from_bytes(agent.to_bytes()), pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)):
+        np.testing.assert_array_equal(twin.scores(x).index, agent.scores(x).index)
+        assert twin.get_params() == agent.get_params()
+    assert b"armspan agent 1" in pickle.dumps(agent)  # the safe format, not objects
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(index_of, (agent, x)) == agent.scores(x).index.tolist()
+
+
+def index_of(agent: Agent, x: list[float]) -> list[float]:
+    """What another process makes of an agent."""
+    return agent.scores(x).index.tolist()
+
+
+def test_bytes_that_are_no_agent_are_refused() -> None:
+    content = fresh().to_bytes()
+    for wrong, words in ((b"nothing", "not an armspan agent"), (content[:-1], "damaged"), (b"", "not an armspan")):
+        with pytest.raises(BadFile, match=words):
+            Agent.from_bytes(wrong)
+    with pytest.raises(InvalidParameter, match="content must be bytes"):
+        Agent.from_bytes("text")  # type: ignore[arg-type]
 
 
 def test_two_workers_of_one_base_are_merged_without_its_rewards_twice() -> None:

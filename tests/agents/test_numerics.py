@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from armspan import LinUCB
+from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from tests.strategies import Array
 from tests.tolerance import rounding
@@ -115,3 +116,39 @@ def test_few_pulls_are_as_exact_as_many() -> None:
         assert scores.width[0] == pytest.approx(np.sqrt(x @ probe), rel=1e-10)
         assert scores.mean[0] == pytest.approx(probe @ b, rel=1e-9, abs=1e-10)
         assert (agent._state.arms[0, layout.MODE] >= 0) == (i + 1 < 16)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ridge", "tolerance"),
+    [("float64", 1.0, 1e-9), ("float64", 1e-4, 1e-5), ("float64", 1e-10, 0.1), ("float32", 1.0, 0.05)],
+)
+def test_one_direction_again_and_again_is_known_as_well_as_it_was_seen(
+    dtype: str, ridge: float, tolerance: float
+) -> None:
+    """V⁻¹ must hold 1/ridge and 1/n side by side: where that is more than rounding allows it is mended now and then."""
+    agent, x = LinUCB(ridge=ridge, alpha=1.0, feature_bound=1.0).agent(1, 2, dtype=dtype), np.array([0.6, 0.3])
+    for n in range(1, 40_001):
+        agent.update(0, x, 1.0)
+        if n in (5_000, 20_000, 40_000):
+            exact = np.sqrt(x @ x / (ridge + n * (x @ x)))
+            assert agent.scores(x).width[0] == pytest.approx(exact, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ridge": 1e-11}, r"ridge must be at least 1e-10·feature_bound² = 1e-10 in float64, got 1e-11"),
+        ({"ridge": 1e-4, "dtype": "float32"}, r"ridge must be at least 0.001·feature_bound² = 0.001 in float32"),
+        (
+            {"feature_bound": 1e-30, "ridge": 1e-30, "dtype": "float32"},
+            r"ridge must be from 1e-12 to 1e\+12 in float32",
+        ),
+        ({"feature_bound": 1e30, "ridge": 1e60, "dtype": "float32"}, r"ridge must be from 1e-12 to 1e\+12 in float32"),
+        ({"feature_bound": 1e-155, "ridge": 1.0}, r"feature_bound must be from 1e-50 to 1e\+50, got 1e-155"),
+        ({"ridge": 1e-200}, r"ridge must be from 1e-100 to 1e\+100, got 1e-200"),
+    ],
+)
+def test_ridges_and_bounds_beyond_what_numbers_can_hold_are_refused(options: dict[str, Any], words: str) -> None:
+    dtype, bound = options.pop("dtype", "float64"), options.pop("feature_bound", 1.0)
+    with pytest.raises(InvalidParameter, match=words):
+        LinUCB(alpha=1.0, feature_bound=bound, **options).agent(1, 2, dtype=dtype)

@@ -108,9 +108,8 @@ def test_thinning_keeps_half_even_of_what_came_at_once() -> None:
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
-    agent = LinUCBd(feature_bound=float(np.float32(1.5)), parameter_bound=1.0).agent(
-        2, 2, seed=np.int64(3), epsilon=np.float32(0.25), memory=np.int64(8)
-    )
+    options: Any = {"seed": np.int64(3), "epsilon": np.float32(0.25), "memory": np.int64(8)}
+    agent = LinUCBd(feature_bound=float(np.float32(1.5)), parameter_bound=1.0).agent(2, 2, **options)
     agent.save(tmp_path / "agent")
     assert armspan.load_agent(tmp_path / "agent").settings == agent.settings
 

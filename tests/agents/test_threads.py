@@ -89,7 +89,7 @@ def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
         code = kernels.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)
     assert code == kernels.DUE
     before = agent._state.whole.copy()
-    assert kernels.learn(agent._state.whole, 0, np.ones(10), 1.0) == kernels.BUSY
+    assert kernels.learn(agent._state.whole, 0, np.full(10, 0.1), 1.0) == kernels.BUSY
     np.testing.assert_array_equal(
         agent._state.arms, before[layout.HEAD + layout.scratch_size(10) :][: agent._state.arms.size].reshape(2, -1)
     )

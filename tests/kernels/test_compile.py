@@ -1,14 +1,20 @@
 """Compiled kernels are cached on disk, and behave the same uncompiled and with bounds checked."""
 
+import errno
+import gc
 import json
+import logging
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from armspan.kernels import _compile
 from tests.tolerance import assert_close
 
 SIMULATE = """
@@ -63,3 +69,132 @@ def test_a_read_only_home_is_no_obstacle(tmp_path: Path) -> None:
     env = os.environ | {"XDG_CACHE_HOME": "/proc/nowhere", "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path))
+
+
+FIRST_AGENT = """
+import json, logging
+import numpy as np
+import armspan
+from armspan.kernels import _compile
+
+_compile.SLOW, lines = 0.0, []
+handler = logging.Handler()
+handler.emit = lambda record: lines.append(record.getMessage())
+logging.getLogger("armspan").addHandler(handler)
+logging.getLogger("armspan").setLevel(logging.INFO)
+x, new = np.array([0.5, 1.0, 0.2, 0.1, 0.3, 0.9, 0.4, 0.2, 0.6]), []
+with _compile.recorded() as compiled:
+    agent = armspan.LinUCBd(feature_bound=2.0, parameter_bound=1.0).agent(n_arms=9, n_features=9, seed=0)
+    for step in (lambda: None, lambda: agent.choose(x), lambda: agent.update(1, x, 1), lambda: agent.update(1, x, 1.0),
+                 lambda: agent.choose(x), lambda: agent.update(1, x.astype(np.float32), 1.0)):
+        step()
+        new.append([one.name for one in compiled])
+        compiled.clear()
+print(json.dumps({"new": new, "lines": lines, "folder": _compile._FOLDER}))
+"""
+
+
+def test_what_an_agent_needs_is_compiled_when_it_is_first_used(tmp_path: Path) -> None:
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    outcome = subprocess.run([sys.executable, "-c", FIRST_AGENT], env=env, capture_output=True, text=True, check=True)
+    seen = json.loads(outcome.stdout)
+    assert seen["new"] == [[], ["agent.choose"], ["agent.learn"], [], [], []]
+    assert len(seen["lines"]) == 2
+    assert "agent.choose" in seen["lines"][0]
+    assert all(seen["folder"] in line and "`armspan warm-up`" in line for line in seen["lines"])
+
+
+def double(x: Any) -> Any:
+    """Twice the sum."""
+    return 2.0 * x.sum()
+
+
+def listed() -> _compile.Listed:
+    signatures = ("float64(float64[::1], float64)", "float64(float64[:, ::1], float64)")
+    return _compile.Listed(_compile._compile(lambda x, y: x.size + y, nogil=False), signatures)
+
+
+def test_a_listed_kernel_is_compiled_for_what_it_meets_and_nothing_else() -> None:
+    kernel = listed()
+    assert not kernel.quick.overloads
+    with pytest.raises(TypeError):
+        kernel.quick(np.ones(3), 1.0)
+    assert kernel(np.ones(3), 1) == 4.0
+    assert kernel.quick(np.ones(3), 2) == 5.0
+    assert len(kernel.quick.overloads) == 1
+    for other in (np.ones(6)[::2], np.ones(3, dtype=np.float32), np.ones(3, dtype=np.int64), np.ones((1, 1, 1))):
+        with pytest.raises(TypeError):
+            kernel(other, 1.0)
+        assert kernel.late("no", other, 1.0) == "no"
+    with pytest.raises(TypeError):
+        kernel(np.ones(3), "one")
+    assert len(kernel.quick.overloads) == 1
+    assert kernel.late("no", np.ones((2, 2)), 1.0) == 5.0
+    assert len(kernel.quick.overloads) == 2
+
+
+def test_threads_that_meet_a_listed_kernel_together_all_get_their_answer() -> None:
+    kernel, start, answers = listed(), threading.Barrier(4), []
+
+    def call(x: Any) -> None:
+        start.wait()
+        answers.append(kernel(x, 0.0))
+
+    threads = [threading.Thread(target=call, args=(x,)) for x in (np.ones(4), np.ones((2, 2))) * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [4.0] * 4
+    assert len(kernel.quick.overloads) == 2
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_of_garbage_is_left_as_it_was(collecting: bool) -> None:
+    def failing(x: Any) -> Any:
+        return x.no_such_thing
+
+    try:
+        (gc.enable if collecting else gc.disable)()
+        _compile.kernel(double)(np.ones(3))
+        assert gc.isenabled() == collecting
+        with pytest.raises(Exception, match="no_such_thing"):
+            _compile.kernel(failing)(1.0)
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("fault", ["a full disk", "a folder that is gone"])
+def test_where_the_cache_cannot_be_written_kernels_are_compiled_in_memory(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(_compile, "_FOLDER", str(folder))
+    if fault == "a full disk":
+        monkeypatch.setattr(Path, "write_bytes", full)
+    else:
+        folder.touch()  # a file where the folder was: not even root can write into it
+    kernels = [_compile.kernel(double), _compile.exact_kernel(double)]
+    assert [kernel(np.ones(3)) for kernel in kernels] == [6.0, 6.0]
+    assert [record.levelno for record in caplog.records if "cannot be kept" in record.getMessage()] == [logging.WARNING]
+    assert str(folder) in caplog.text
+
+
+def test_a_damaged_cache_is_compiled_again_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(_compile, "_FOLDER", str(tmp_path))
+    hits = []
+    for damage in (None, b"", b"not a pickle", None, None):
+        for path in tmp_path.iterdir() if damage is not None else ():
+            path.write_bytes(damage or b"")
+        kernel: Any = _compile.kernel(double)
+        assert kernel(np.ones(3)) == 6.0
+        hits.append(sum(kernel.stats.cache_hits.values()))
+    assert hits == [0, 0, 0, 1, 1]
+    assert len(list(tmp_path.iterdir())) == 1
+    assert caplog.text.count("cannot be read") == 2

@@ -207,7 +207,6 @@ def test_what_a_users_environment_does_not_know_must_be_given() -> None:
         ({"policies": []}, "policies must name at least one policy, got none"),
         ({"policies": [7]}, "a policy must be one of armspan's"),
         ({"policies": LinUCBd}, "a policy must be an object, got the class; write LinUCBd()"),
-        ({"policies": [LinUCBd(feature_bound=1e200)]}, "feature_bound must have a square that is a finite number"),
         ({"policies": [LinUCB(alpha=lambda t: "x")]}, "alpha must give one number a step, got str"),
         ({"policies": [LinUCB(alpha=[1.0, 2.0])]}, "alpha must have one entry a step, got 2 entries for step 10"),
     ],
@@ -311,11 +310,23 @@ def test_a_users_policy_cannot_change_what_the_others_meet() -> None:
 
 
 def test_a_singular_regression_is_survived() -> None:
-    """Collinear features and next to no ridge: V is singular to rounding, and no NaN may come of it."""
+    """Collinear features and next to no ridge: V is singular to rounding, and no NaN comes of it. Less is refused."""
     direction = np.ones((3, 4, 1)) * np.arange(1, 5)[None, :, None] * np.ones(3)
     env = FiniteContexts(direction, [[0.3, 0.1, 0.2], [0.1, 0.1, 0.1], [0.2, 0.0, 0.0]])
-    result = simulate(env, LinUCB(ridge=1e-13, alpha=1.0), horizon=40_000, runs=5)
+    least = 1e-6 * env.feature_bound**2
+    result = simulate(env, LinUCB(ridge=least, alpha=1.0), horizon=40_000, runs=5)
     assert np.isfinite(result.regret).all()
+    with pytest.raises(InvalidParameter, match=r"ridge must be at least 1e-06·l² = 4.8e-05, .* got 1e-13"):
+        simulate(env, LinUCB(ridge=1e-13, alpha=1.0), horizon=10, runs=1)
+
+
+@pytest.mark.parametrize("bound", [1e200, 1e-155])
+def test_bounds_whose_squares_are_no_numbers_are_refused(bound: float) -> None:
+    with pytest.raises(InvalidParameter, match="feature_bound must be from 1e-50 to 1e"):
+        LinUCBd(feature_bound=bound)
+    env = FiniteContexts(1e-160 * np.ones((2, 2, 1)), [[0.1], [0.2]])
+    with pytest.raises(InvalidParameter, match="feature_bound must be from 1e-50 to 1e"):
+        simulate(env, LinUCBd(), horizon=10, runs=1)
 
 
 def test_same_names_are_numbered() -> None:

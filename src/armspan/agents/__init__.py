@@ -1,8 +1,9 @@
 """Agents: a policy plus what it has learnt, to be embedded in an application."""
 
 from armspan.agents.agent import Agent
-from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
+from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.explanation import Evidence, Explanation
+from armspan.agents.lineage import Delta
 from armspan.agents.settings import Settings
 from armspan.agents.state import Statistics
 
@@ -10,6 +11,8 @@ __all__ = [
     "Agent",
     "ArmKnowledge",
     "Decision",
+    "Decisions",
+    "Delta",
     "Evidence",
     "Explanation",
     "Exploration",

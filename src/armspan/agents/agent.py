@@ -4,6 +4,7 @@ import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy as np
 from armspan import _validate
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
-from armspan.agents import batch, forks
-from armspan.agents.answers import ArmKnowledge, Decision, Exploration, Scores
+from armspan.agents import batch, files, forks
+from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
 from armspan.agents.knowledge import arm_knowledge
@@ -27,8 +28,8 @@ from armspan.kernels.choice import ROUNDING
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
 ndarray = np.ndarray  # looked up once, not every time
-choose_one: Any = kernels.choose
-learn_one: Any = kernels.learn
+choose_one: Any = kernels.choose.quick
+learn_one: Any = kernels.learn.quick
 BAD_SHAPE = kernels.BAD_SHAPE
 
 
@@ -49,11 +50,11 @@ class Agent:
         feature_names: Sequence[Any] | None = None,
     ) -> None:
         self.settings, self.policy = settings, policy
-        self._inputs = Inputs(settings.n_features, settings.largest, feature_names)
+        self._inputs = Inputs(settings, feature_names)
         self._lock = threading.RLock()
         self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
         self._double = settings.dtype == "float64"
-        self._quick = self._double and not settings.forgets  # forgetting is more than one step, and wants the lock
+        self._quick = self._double and not settings.forgets and not settings.often  # that is more than one step
         try:
             state = State(settings, _distinct(arms))
             state.lineage = Lineage()
@@ -93,6 +94,11 @@ class Agent:
         return int(self._state.head[layout.REWARDS])
 
     @property
+    def too_long(self) -> int:
+        """How many contexts came that were longer than feature_bound."""
+        return self._inputs.too_long
+
+    @property
     def alpha(self) -> float:
         """α_t of the next decision."""
         return float(self._alphas(1)[0])
@@ -111,8 +117,8 @@ class Agent:
             names, _, whole, _ = self._core
             try:
                 k = choose_one(whole, x)
-            except TypeError:  # it is not contiguous, or not of doubles
-                k = BAD_SHAPE
+            except TypeError:  # it is not compiled yet; or x is not contiguous, or not of doubles
+                k = kernels.choose.late(BAD_SHAPE, whole, x)
             if k >= 0:
                 return names[k]
         return self.decide(x, only=only).arm
@@ -131,18 +137,41 @@ class Agent:
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
         """The probability (K,) of each arm, were this context to be decided now. Decides nothing."""
         with self._lock:
-            scores, eligible = self.scores(x), self._eligible(only)
-            index = np.where(eligible, scores.index, -np.inf)
-            tied = index >= index.max() - ROUNDING * (1 + abs(index.max()))
-            if self.settings.ties == "first":
-                tied = np.arange(tied.size) == np.argmax(tied)
-            return (1 - self.settings.epsilon) * tied / tied.sum() + self.settings.epsilon * eligible / eligible.sum()
+            return self._shares(self.scores(x).index[None], self._eligible(only))[0]
 
-    def choose_many(self, X: Any) -> list[Any]:
+    def _shares(self, index: FloatArray, eligible: Any) -> FloatArray:
+        """The probability (n, K) of each arm by its index (n, K)."""
+        index, epsilon = np.where(eligible, index, -np.inf), self.settings.epsilon
+        best = index.max(axis=1, keepdims=True)
+        tied = index >= best - ROUNDING * (1 + np.abs(best))
+        if self.settings.ties == "first":
+            tied = np.arange(index.shape[1]) == np.argmax(tied, axis=1)[:, None]
+        share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)
+        return np.asarray(share + epsilon * eligible / eligible.sum())
+
+    def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
         """The arms for contexts (n, d) or (n, K, d), all with what is known now; t goes on from one to the next."""
+        return self.decide_many(X, only=only).arms
+
+    def decide_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> Decisions:
+        """`choose_many`, with the probability (n,) that each arm had."""
         with self._lock:
-            index = self.scores_many(X).index
-            return [self.arms[k] for k in batch.pick(self._state, index, self._eligible(None), self.settings.epsilon)]
+            index, eligible = self.scores_many(X).index, self._eligible(only)
+            share = self._shares(index, eligible)
+            chosen = batch.pick(self._state, index, eligible, self.settings.epsilon)
+            return Decisions([self.arms[k] for k in chosen], share[np.arange(len(chosen)), chosen])
+
+    def top(self, x: Any, n: int, *, only: Sequence[Hashable] | None = None) -> list[Any]:
+        """The n arms with the largest index for this context, best first: one decision, without the ε-mixture."""
+        with self._lock:
+            index, eligible = self.scores(x).index, self._eligible(only)
+            most = int(eligible.sum())
+            _validate.whole("n", n, at_least=1, at_most=most)
+            order = np.random.default_rng([self.settings.seed, self.decisions]).permutation(len(index))
+            order = np.arange(len(index)) if self.settings.ties == "first" else order
+            best = order[np.argsort(-np.where(eligible, index, -np.inf)[order], kind="stable")][:n]
+            self._state.head[layout.DECISIONS] += 1.0
+            return [self.arms[k] for k in best]
 
     def scores(self, x: Any) -> Scores:
         """Mean, width and index of every arm for one context. Decides nothing."""
@@ -177,10 +206,17 @@ class Agent:
             _, place, whole, _ = self._core
             try:
                 code = learn_one(whole, place[arm], x, reward)
-            except (TypeError, KeyError):  # it is not contiguous, or a batch, or the arm is unknown
+            except (TypeError, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
                 code = BAD_SHAPE
+                if not hasattr(reward, "__len__"):
+                    kernels.learn.compile_for(whole, 0, x, 0.0)
             if code == 0:  # nearly always
                 return
+            if code == kernels.CROWDED:
+                kernels.make_way(whole)
+                code = learn_one(whole, place[arm], x, reward)
+                if code == 0:
+                    return
         self._update_slowly(code, arm, x, reward)
 
     # Arms
@@ -255,17 +291,18 @@ class Agent:
         first, second = sorted((self, other), key=id)
         with first._closed(), second._closed():
             mine, theirs = self._lineage.held(self._state), other._lineage.held(other._state)
-            base, own = other._lineage.base, self._lineage.base
             together, whole = union(mine, theirs), knowledge(other._state, theirs)
+            base, own = other._lineage.since(theirs, mine), self._lineage.since(mine, theirs)
             if not any(mine.get(name) and count for name, count in theirs.items()):
                 self._absorb(self._state, whole, together)
             elif within(theirs, mine):
                 return
-            elif base is not None and fits(base.held, theirs, mine):
+            elif base is not None:
                 self._absorb(self._state, whole.less(base), together)
-            elif within(mine, theirs) or (own is not None and fits(own.held, mine, theirs)):
-                news = knowledge(self._state, mine).less(own) if not within(mine, theirs) else None
-                self._adopt(whole, news, together)
+            elif within(mine, theirs):
+                self._adopt(whole, None, together)
+            elif own is not None:
+                self._adopt(whole, knowledge(self._state, mine).less(own), together)
             else:
                 raise refused(mine, theirs)
 
@@ -292,13 +329,13 @@ class Agent:
             raise NotApplicable("an agent that forgets has no delta: what it has forgotten is not new")
         with self._closed():
             held = self._lineage.held(self._state)
-            now, base = knowledge(self._state, held), self._lineage.base
-            self._state.lineage = replace(self._lineage, base=now)
+            now, base = knowledge(self._state, held), self._lineage.reported or self._lineage.base
+            self._state.lineage = replace(self._lineage, reported=now)
             return Delta({} if base is None else base.held, held, now.less(base), self._shape)
 
     def _absorb(self, state: State, news: Knowledge, held: Mapping[str, int]) -> None:
         """Go on with a copy of this state that has learnt the news."""
-        new, lineage = state.with_more(news.arms), self._lineage
+        new, lineage = state.with_more(news.names), self._lineage
         add(new, news)
         others = {name: count for name, count in held.items() if name != lineage.own}
         foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(self._state)
@@ -310,9 +347,9 @@ class Agent:
         fresh = State(self.settings, self.arms)
         fresh.head[: layout.HEAD] = self._state.head[: layout.HEAD]
         fresh.head[[layout.DECISIONS, layout.REWARDS, layout.REMEMBERED]] = 0.0
-        fresh = fresh.with_more(whole.arms)
+        fresh = fresh.with_more(whole.names)
         add(fresh, whole)
-        self._absorb(fresh, news or Knowledge(held, {}, {}, 0.0, 0.0), held)
+        self._absorb(fresh, news or Knowledge(held, (), {}, {}, 0.0, 0.0), held)
 
     @property
     def _lineage(self) -> Lineage:
@@ -373,12 +410,23 @@ class Agent:
 
     def save(self, path: Any) -> None:
         """Write one file, whole or not at all; `armspan.load_agent` reads it."""
-        from armspan.agents.files import save
+        files.save(self.to_bytes(), path)
 
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
         with self._closed():
             for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
                 self._state.check(int(k))  # another thread has filled its room and waits for us
-            save(self, self._state, self._state.window, path)
+            return files.encoded(self, self._state)
+
+    @staticmethod
+    def from_bytes(content: bytes) -> "Agent":
+        """The agent that `to_bytes` was called on: as `armspan.load_agent`, and as safe."""
+        agent: Agent = _loader()(content)
+        return agent
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return _loader(), (self.to_bytes(),)
 
     # Inside
 
@@ -423,7 +471,12 @@ class Agent:
             self._inputs.keep_names()
 
     def _learn(self, state: State, k: int, x: FloatArray, y: float) -> None:
-        """Learn one reward of arm k for its own x (d,), and forget; the lock is held."""
+        """Forget, and learn one reward of arm k for its own x (d,); the lock is held."""
+        every, factor = self.settings.decay
+        if every and (state.forgotten + 1) * every <= state.head[layout.REWARDS]:
+            with self._closed():  # before the new reward, which counts in full until the next one comes
+                state.forgotten += 1
+                state.forget(factor)
         code = self._learn_held(state, k, x, y)
         if code == kernels.BUSY:
             with self._closed():
@@ -431,16 +484,15 @@ class Agent:
             code = self._learn_held(state, k, x, y)
         if code == kernels.NOT_FINITE:
             raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {y:g}")
+        often = self.settings.often
+        if code == 0 and often and state.arms[k, layout.PULLS] % often == 0:
+            code = kernels.DUE
         if code == 0 and not self.settings.forgets:
             return
         with self._closed():
             own = self._with_intercept(x[None])[0]
             if code == kernels.UNSOUND:  # V⁻¹ is no longer positive definite: learn into V, and V⁻¹ afresh from that
                 batch.learn(state, own[None], np.array([k]), np.array([y]))
-            every, factor = self.settings.decay
-            while every and (state.forgotten + 1) * every <= state.head[layout.REWARDS]:
-                state.forgotten += 1
-                state.forget(factor)
             if state.window is not None:
                 state.window.slide(state, state.names[k], own, y)
                 if code == kernels.DUE:
@@ -449,9 +501,19 @@ class Agent:
                 state.check(k)
 
     def _learn_held(self, state: State, k: int, x: FloatArray, y: float) -> int:
-        if self._double:
-            return int(learn_one(state.whole, k, x, y))
-        return int(kernels.learn_single(state.whole, state.room, k, x.reshape(1, -1), y))
+        """One reward, for a context that has been looked at: it may be longer than the bound."""
+        state.head[layout.LARGEST] = self.settings.largest
+        try:
+            while True:
+                if self._double:
+                    code = int(kernels.learn(state.whole, k, x, y))
+                else:
+                    code = int(kernels.learn_single(state.whole, state.room, k, x.reshape(1, -1), y))
+                if code != kernels.CROWDED:
+                    return code
+                kernels.make_way(state.whole)
+        finally:
+            state.head[layout.LARGEST] = self.settings.longest_context
 
     def _remembered(self, k: int) -> FloatArray:
         """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
@@ -547,13 +609,19 @@ class Agent:
         t = max(head[layout.DECISIONS], head[layout.REWARDS]) + 1.0 + np.arange(n)
         t = np.minimum(t, head[layout.LONGEST])
         if self.settings.schedule is not None:
-            return self.settings.schedule(t.astype(np.int64))
+            steps, which = np.unique(t.astype(np.int64), return_inverse=True)  # with a window the last one repeats
+            return self.settings.schedule(steps)[which]
         return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
 
     def _set_alpha(self) -> None:
         """A schedule that only Python knows is written where kernels look for α."""
         if self.settings.schedule is not None:
             self._state.head[layout.BIAS], self._state.head[layout.SCALE] = self.alpha, 0.0
+
+
+def _loader() -> Any:
+    """Reads what `to_bytes` wrote. Policies make agents and not the other way round, so it is found by its name."""
+    return import_module("armspan.policies.load").agent_from_bytes
 
 
 def _described(policy: Any) -> str:

@@ -38,6 +38,14 @@ class Decision:
     propensity: float
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """The arms that were chosen for many contexts, and the probability (n,) that each had."""
+
+    arms: list[Any]
+    propensities: FloatArray
+
+
 @dataclass(frozen=True)
 class Exploration:
     """Whether a decision explores, and why.

@@ -1,5 +1,7 @@
 """Many contexts at once: sums over logged rows, scores by matrix products, and what memory keeps of them."""
 
+import platform
+
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
@@ -8,14 +10,14 @@ from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 
-CHUNK = 4096
+CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
 SORTED = 16_384
 """Rows that are sorted by arm together."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
-SMALL = 128
-"""With at most this many features a compiled loop scores faster than BLAS."""
+SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
+"""With at most this many features a compiled loop scores faster than BLAS, as measured on either kind of processor."""
 
 
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
@@ -55,17 +57,22 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     if X.ndim == 2 and d <= SMALL:
         kernels.look_many(state.head, state.arms, state.room, X, mean, width)
         return mean, width
-    theta_hat = state.arms[:, layout.THETA :]
-    together = max(TOGETHER // d**2, 1)
+    theta_hat, squares, together = state.arms[:, layout.THETA :], np.empty((K, n)), max(TOGETHER // d**2, 1)
+    if X.ndim == 2:
+        np.matmul(X, theta_hat.T, out=mean)
+    product = np.empty((min(CHUNK, n), d))
     for first in range(0, K, together):
-        inverses = {k: state.inverse(k) for k in range(first, min(first + together, K))}
+        inverses = {k: state.inverse(k).astype(np.float64) for k in range(first, min(first + together, K))}
         for start in range(0, n, CHUNK):
-            part = slice(start, start + CHUNK)
+            part = slice(start, min(start + CHUNK, n))
             for k, V_inv in inverses.items():
                 rows = X[part] if X.ndim == 2 else np.ascontiguousarray(X[part, k])
-                mean[part, k] = rows @ theta_hat[k]
-                width[part, k] = np.einsum("nd,nd->n", rows @ V_inv, rows)
-    return mean, np.sqrt(np.maximum(width, 0.0, out=width), out=width)
+                if X.ndim == 3:
+                    mean[part, k] = rows @ theta_hat[k]
+                times = np.matmul(rows, V_inv, out=product[: len(rows)])
+                np.einsum("nd,nd->n", times, rows, out=squares[k, part])
+    np.sqrt(np.maximum(squares.T, 0.0, out=width), out=width)
+    return mean, width
 
 
 def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -> IntArray:
@@ -76,7 +83,33 @@ def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -
 
 
 def remember(state: State, X: FloatArray, arms: IntArray, rewards: FloatArray) -> None:
-    """Note the last rows of a batch; memory holds no more."""
-    if len(state.memory):
-        for row in range(max(len(X) - state.settings.memory, 0), len(X)):
-            memory.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
+    """Note the contexts of a batch: all of them where they recur, or else the last rows; memory holds no more."""
+    most = state.settings.memory
+    if not len(state.memory):
+        return
+    if len(X) > most:
+        entries = _recurring(X, arms, rewards, most)
+        if entries is not None:
+            for row, pulls, total in entries:
+                memory.remember(state.head, state.memory, int(arms[row]), X, row, pulls, total)
+            return
+    for row in range(max(len(X) - most, 0), len(X)):
+        memory.remember(state.head, state.memory, int(arms[row]), X, row, 1.0, float(rewards[row]))
+
+
+def _recurring(X: FloatArray, arms: IntArray, rewards: FloatArray, most: int) -> list[tuple[int, float, float]] | None:
+    """The last row, pulls and sum of rewards of each arm and context, or None if these are more than `most`.
+
+    Rows are told apart by a random projection; should one context fall into two entries by rounding, memory joins them.
+    """
+    keys = np.random.default_rng(0).standard_normal(X.shape[1])
+    if len(np.unique(X[: 2 * most + 2] @ keys)) > most:  # they do not recur, most likely
+        return None
+    _, last, group = np.unique(np.column_stack([arms, X @ keys])[::-1], axis=0, return_index=True, return_inverse=True)
+    if len(last) > most:
+        return None
+    group = group.reshape(-1)[::-1]
+    pulls, totals = np.bincount(group), np.bincount(group, weights=rewards)
+    rows = len(X) - 1 - last
+    order = np.argsort(rows)
+    return [(int(rows[i]), float(pulls[i]), float(totals[i])) for i in order]

@@ -20,9 +20,9 @@ import numpy as np
 
 from armspan._files import as_path, whole_file
 from armspan._typing import FloatArray
+from armspan.agents.lineage import begun
 from armspan.agents.settings import Settings
 from armspan.agents.state import SMALLEST_PAIRED, State
-from armspan.agents.window import Window
 from armspan.errors import BadFile, NotApplicable
 from armspan.kernels import agent_layout as layout
 
@@ -43,10 +43,17 @@ class Stored:
     arms: list[Hashable]
     feature_names: list[Any] | None
     arrays: dict[str, Any]
+    held: dict[str, int]
 
 
-def save(agent: "Agent", state: State, window: Window | None, path: str | os.PathLike[str]) -> None:
-    """Write the agent; an older file stays until all is written."""
+def save(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Write an agent; an older file stays until all is written."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def encoded(agent: "Agent", state: State) -> bytes:
+    """The content of an agent's file."""
     settings = {field.name: getattr(agent.settings, field.name) for field in dataclasses.fields(Settings)}
     del settings["schedule"]
     kind = type(agent.policy)
@@ -55,21 +62,19 @@ def save(agent: "Agent", state: State, window: Window | None, path: str | os.Pat
     params = dataclasses.asdict(agent.policy)
     if callable(params.get("alpha")):
         raise NotApplicable("an agent whose alpha is a function cannot be saved: a file holds numbers, no code")
-    arrays = _arrays(state, [] if window is None else list(window.entries))
+    arrays = _arrays(state, [] if state.window is None else list(state.window.entries))
     header = {
         "policy": {"kind": type(agent.policy).__name__, "params": params},
         "settings": settings,
         "arms": [_encoded(name) for name in state.names],
         "feature_names": None if agent.feature_names is None else [_encoded(name) for name in agent.feature_names],
+        "held": state.lineage.held(state),
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
     text = json.dumps(header, allow_nan=False, default=float).encode()
-    digest = hashlib.sha256()
-    with whole_file(path) as file:
-        for part in (MAGIC, len(text).to_bytes(8, "little"), text, *(_bytes(array) for array in arrays.values())):
-            digest.update(part)
-            file.write(part)
-        file.write(digest.digest())
+    parts = (MAGIC, len(text).to_bytes(8, "little"), text, *(_bytes(array) for array in arrays.values()))
+    content = b"".join(parts)
+    return content + hashlib.sha256(content).digest()
 
 
 def read(path: str | os.PathLike[str]) -> Stored:
@@ -77,21 +82,26 @@ def read(path: str | os.PathLike[str]) -> Stored:
     try:
         with as_path(path).open("rb") as file:
             start = file.read(len(MAGIC))
-            content = memoryview(start + file.read() if start == MAGIC else start)
+            return decoded(start + file.read() if start == MAGIC else start, str(path))
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def decoded(given: bytes, name: str) -> Stored:
+    """What `encoded` has made, checked; anything else is refused in a sentence with this name."""
+    content, start = memoryview(given), bytes(given[: len(MAGIC)])
     if start != MAGIC:
         if start.startswith(ANY_VERSION):
-            raise BadFile(f"{path} was written by another version of armspan, in a format that this one does not know")
-        raise BadFile(f"{path} is not an armspan agent")
+            raise BadFile(f"{name} was written by another version of armspan, in a format that this one does not know")
+        raise BadFile(f"{name} is not an armspan agent")
     if len(content) < len(MAGIC) + 40 or hashlib.sha256(content[:-32]).digest() != bytes(content[-32:]):
-        raise BadFile(f"{path} is damaged: its checksum is wrong")
+        raise BadFile(f"{name} is damaged: its checksum is wrong")
     try:
         stored = _parsed(content)
         _check_sizes(stored)
         return stored
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError):
-        raise BadFile(f"{path} is damaged: its parts do not fit together") from None
+        raise BadFile(f"{name} is damaged: its parts do not fit together") from None
 
 
 def restore(agent: "Agent", stored: Stored) -> None:
@@ -110,10 +120,11 @@ def restore(agent: "Agent", stored: Stored) -> None:
     _restore_memory(state, arrays["slots"], arrays["memory"])
     x, who, y = arrays["window_x"], arrays["window_arms"], arrays["window_rewards"]
     _demand(bool(np.isfinite(x).all() and np.isfinite(y).all()) and bool(((who >= 0) & (who < len(state.names))).all()))
-    state.forgotten = agent.rewards // max(agent.settings.decay[0], 1)
+    state.forgotten = max(agent.rewards - 1, 0) // max(agent.settings.decay[0], 1)
     if state.window is not None:
         entries = zip(who, x, y, strict=True)
         state.window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
+    state.lineage = begun(state, stored.held)
 
 
 def _check_sizes(stored: Stored) -> None:
@@ -193,7 +204,15 @@ def _parsed(content: memoryview) -> Stored:
         arms=[_decoded(name) for name in names],
         feature_names=None if features is None else [_decoded(name) for name in features],
         arrays=arrays,
+        held=_held(header, content),
     )
+
+
+def _held(header: dict[str, Any], content: memoryview) -> dict[str, int]:
+    """Whose rewards the file holds; older ones do not say it, and are known by their checksum."""
+    held = dict(header.get("held", {bytes(content[-32:]).hex(): 1}))
+    _demand(all(isinstance(name, str) and type(count) is int and count >= 0 for name, count in held.items()))
+    return held
 
 
 def _encoded(name: Any) -> Any:

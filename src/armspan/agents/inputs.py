@@ -1,5 +1,6 @@
 """What users give as contexts, in whatever form, as arrays for kernels; feature names are kept and checked."""
 
+import logging
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,14 +9,19 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
+from armspan.agents.settings import Settings
 from armspan.errors import InvalidParameter
+
+LOGGER = logging.getLogger("armspan")
 
 
 class Inputs:
     """Reads contexts of n_features features. Names are those given, or those of the first frame that comes."""
 
-    def __init__(self, n_features: int, largest: float, feature_names: Sequence[Any] | None = None) -> None:
-        self.n_features, self.largest = n_features, largest
+    def __init__(self, settings: Settings, feature_names: Sequence[Any] | None = None) -> None:
+        n_features = settings.n_features
+        self.n_features, self.largest, self._settings = n_features, settings.largest, settings
+        self.too_long = 0
         if feature_names is not None and (isinstance(feature_names, str) or not isinstance(feature_names, Sequence)):
             raise InvalidParameter(f"feature_names must be a sequence of names, got {feature_names!r:.60}")
         self.feature_names = None if feature_names is None else tuple(feature_names)
@@ -39,11 +45,11 @@ class Inputs:
         values = self._plain("x", x)
         if np.ndim(values) == 1 or (_is_frame(x) and np.shape(values)[0] == 1):
             values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
-            return values.reshape(1, self.n_features), 0
+            return self._bounded("x", values.reshape(1, self.n_features)), 0
         if np.ndim(values) != 2:
             wanted = f"({self.n_features},) or ({n_arms}, {self.n_features})"
             raise InvalidParameter(f"x must have shape {wanted}, got shape {np.shape(values)}")
-        return self._array("x", values, (n_arms, self.n_features)), 1
+        return self._bounded("x", self._array("x", values, (n_arms, self.n_features))), 1
 
     def batch(self, X: Any, n_arms: int) -> FloatArray:
         """Many contexts: (n, d) that the arms share, or (n, K, d). Not copied, and not looked through, where that is
@@ -53,9 +59,30 @@ class Inputs:
         if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim in (2, 3):
             wanted = (self.n_features,) if values.ndim == 2 else (n_arms, self.n_features)
             if values.shape[1:] == wanted and len(values):
-                return np.ascontiguousarray(values)
+                return self._bounded("X", np.ascontiguousarray(values))
         shape = ("n", self.n_features) if np.ndim(values) < 3 else ("n", n_arms, self.n_features)
-        return self._array("X", values, shape)
+        return self._bounded("X", self._array("X", values, shape))
+
+    def _bounded(self, name: str, rows: FloatArray) -> FloatArray:
+        """Rows (…, d) no longer than they should be, or what the agent does about it."""
+        bound, how = self._settings.feature_bound, self._settings.long_contexts
+        if bound is None:
+            return rows
+        with np.errstate(invalid="ignore", over="ignore"):
+            lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))
+        long = lengths > bound * (1 + 1e-9)
+        if not long.any():
+            return rows
+        longest = float(lengths[long].max())
+        if how == "raise":
+            raise InvalidParameter(f"{name} must be at most feature_bound = {bound:g} long, got length {longest:.6g}")
+        if not self.too_long:
+            done = "shortened to it" if how == "clip" else "used as it is, and theory's bounds do not hold"
+            LOGGER.warning("%s is longer than feature_bound = %g: length %.6g, %s", name, bound, longest, done)
+        self.too_long += int(long.sum())
+        if how == "clip" and np.isfinite(longest):
+            rows = np.where(long[..., None], rows * (bound / np.where(long, lengths, 1.0))[..., None], rows)
+        return rows
 
     def _array(self, name: str, value: Any, shape: Sequence[int | str]) -> FloatArray:
         """Finite numbers with finite squares, writable because kernels are compiled for that."""

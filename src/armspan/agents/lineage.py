@@ -25,14 +25,20 @@ Held = Mapping[str, int]
 class Knowledge:
     """What was held at some moment, or what came between two: sums per arm, remembered contexts, counters.
 
-    held : how many rewards of each agent. contexts : (arm, x) with pulls and sum of rewards.
+    held : how many rewards of each agent. names : of all arms. arms : sums of those that were pulled.
+    contexts : (arm, x) with pulls and sum of rewards.
     """
 
     held: Held
+    names: tuple[Hashable, ...]
     arms: Mapping[Hashable, Statistics]
     contexts: Mapping[tuple[Hashable, bytes], FloatArray]
     decisions: float
     rewards: float
+
+    def without(self, arm: Hashable | None) -> "Knowledge":
+        """The same but for an arm."""
+        return replace(self, arms={name: seen for name, seen in self.arms.items() if name != arm})
 
     def less(self, base: "Knowledge | None") -> "Knowledge":
         """What has come since the base."""
@@ -41,9 +47,8 @@ class Knowledge:
         arms = {name: _less(seen, base.arms.get(name)) for name, seen in self.arms.items()}
         contexts = {place: row - base.contexts.get(place, 0.0) for place, row in self.contexts.items()}
         contexts = {place: row for place, row in contexts.items() if row[0] > 0}
-        return Knowledge(
-            self.held, arms, contexts, self.decisions - base.decisions, max(self.rewards - base.rewards, 0.0)
-        )
+        decisions, rewards = self.decisions - base.decisions, max(self.rewards - base.rewards, 0.0)
+        return Knowledge(self.held, self.names, arms, contexts, decisions, rewards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +56,14 @@ class Lineage:
     """An agent's id, what it holds of others, and what it began with.
 
     others : how many rewards of each other agent it holds. base : what it began with, None if nothing.
+    reported : what it held at its last `delta`, None if there was none.
     foreign : how many of the rewards it counts it has not learnt itself. events : what it has changed besides learning.
     """
 
     own: str = field(default_factory=lambda: uuid4().hex)
     others: Held = field(default_factory=dict)
     base: Knowledge | None = None
+    reported: Knowledge | None = None
     foreign: float = 0.0
     events: int = 0
 
@@ -64,21 +71,23 @@ class Lineage:
         """How many rewards of each agent are in this state."""
         return {**self.others, self.own: self.count(state)}
 
+    def since(self, until: Held, held: Held) -> Knowledge | None:
+        """What this agent held at a moment after which all it has learnt until now is new to one who holds that."""
+        bases = (base for base in (self.reported, self.base) if base is not None)
+        return next((base for base in bases if fits(base.held, until, held)), None)
+
     def count(self, state: State) -> int:
         """How many rewards it has learnt itself, and other changes."""
         return int(state.head[layout.REWARDS] - self.foreign) + self.events
 
     def branched(self, state: State) -> "Lineage":
         """Of an agent that begins with all that this one holds."""
-        held = self.held(state)
-        return Lineage(others=held, base=knowledge(state, held), foreign=float(state.head[layout.REWARDS]))
+        return begun(state, self.held(state))
 
     def changed(self, forgotten: Hashable | None = None) -> "Lineage":
         """After an arm was added with a prior, or removed: then what the base had of it is not subtracted any more."""
-        base = self.base
-        if base is not None and forgotten is not None:
-            base = replace(base, arms={name: seen for name, seen in base.arms.items() if name != forgotten})
-        return replace(self, base=base, events=self.events + 1)
+        base, reported = (None if one is None else one.without(forgotten) for one in (self.base, self.reported))
+        return replace(self, base=base, reported=reported, events=self.events + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +103,24 @@ class Delta:
     shape: Mapping[str, Any]
 
 
+def begun(state: State, held: Held) -> Lineage:
+    """The lineage of an agent that begins with this state; agents that forget are never merged, and need no base."""
+    base = None if state.settings.forgets else knowledge(state, held)
+    return Lineage(others=dict(held), base=base, foreign=float(state.head[layout.REWARDS]))
+
+
 def knowledge(state: State, held: Held) -> Knowledge:
     """All that a state holds."""
-    arms = {name: state.statistics(k) for k, name in enumerate(state.names)}
+    pulled = state.arms[:, layout.PULLS] > 0
+    arms = {name: state.statistics(k) for k, name in enumerate(state.names) if pulled[k]}
     contexts = {}
     for row in state.entries():
         place = state.names[int(row[layout.ARM])], row[layout.FEATURES :].tobytes()
         contexts[place] = row[[layout.SEEN, layout.SUM]].copy()
     head = state.head
-    return Knowledge(dict(held), arms, contexts, float(head[layout.DECISIONS]), float(head[layout.REWARDS]))
+    return Knowledge(
+        dict(held), state.names, arms, contexts, float(head[layout.DECISIONS]), float(head[layout.REWARDS])
+    )
 
 
 def within(one: Held, other: Held) -> bool:

@@ -1,5 +1,6 @@
 """What an agent is made with and keeps for life: sizes, exploration, randomness, forgetting."""
 
+import math
 from dataclasses import dataclass
 
 from armspan import _validate
@@ -8,6 +9,11 @@ from armspan.theory import Schedule
 
 TIES = ("random", "first")
 DTYPES = ("float64", "float32")
+LONG_CONTEXTS = ("warn", "clip", "raise")
+RIDGES = {"float64": (1e-100, 1e100, 1e-10), "float32": (1e-12, 1e12, 1e-3)}
+"""The smallest and the largest ridge, and the least in units of l²: V⁻¹ must hold 1/ridge and 1/(n·l²) side by side."""
+SAFE_RIDGE = 1e-6
+"""In units of l², from which on double precision holds both for 10⁵ pulls and more without being looked at often."""
 MOST_REMEMBERED, MOST_NUMBERS = 100_000, 10**7
 
 
@@ -21,7 +27,9 @@ class Settings:
     epsilon : probability of choosing any eligible arm at random. ties : "random" or "first".
     memory : how many (arm, context) pairs are remembered for `explain`; with a window, all that are in it.
     half_life : rewards after which an old one counts half; window : how many are kept at all; None: all, for ever.
-    dtype : of V and V⁻¹, "float64" or "float32".
+    dtype : of V⁻¹ and V, "float64" or "float32".
+    feature_bound : l, which contexts should not be longer than; None if that is not known. long_contexts : what is done
+    with those that are: "warn" logs the first one and counts all, "clip" shortens them, "raise" refuses them.
     """
 
     n_features: int
@@ -37,6 +45,8 @@ class Settings:
     half_life: float | None = None
     window: int | None = None
     dtype: str = "float64"
+    feature_bound: float | None = None
+    long_contexts: str = "warn"
 
     def __post_init__(self) -> None:
         for name in ("ridge", "bias", "scale", "epsilon", "half_life"):  # NumPy's numbers as Python's
@@ -53,6 +63,15 @@ class Settings:
         _validate.real("ridge", self.ridge, above=0)
         _validate.one_of("ties", self.ties, TIES)
         _validate.one_of("dtype", self.dtype, DTYPES)
+        _validate.one_of("long_contexts", self.long_contexts, LONG_CONTEXTS)
+        smallest, largest, least = RIDGES[self.dtype]
+        if not smallest <= self.ridge <= largest:
+            raise InvalidParameter(
+                f"ridge must be from {smallest:g} to {largest:g} in {self.dtype}, got {self.ridge:g}"
+            )
+        if self.feature_bound is not None and self.ridge < least * self.feature_bound**2:
+            lowest = f"{least:g}·feature_bound² = {least * self.feature_bound**2:.3g}"
+            raise InvalidParameter(f"ridge must be at least {lowest} in {self.dtype}, got {self.ridge:g}")
         if _validate.real("epsilon", self.epsilon, at_least=0) > 1:
             raise InvalidParameter(f"epsilon must be from 0 to 1, got {self.epsilon:g}")
         if not isinstance(self.intercept, bool):
@@ -73,6 +92,20 @@ class Settings:
     def largest(self) -> float:
         """What features' length and rewards must stay below, so that no sum of their products overflows."""
         return 1e100 if self.dtype == "float64" else 1e15
+
+    @property
+    def longest_context(self) -> float:
+        """How long a context with its intercept may be before someone has to look at it."""
+        if self.feature_bound is None:
+            return self.largest
+        return min(self.largest, math.hypot(self.feature_bound, self.intercept) * (1 + 1e-9))
+
+    @property
+    def often(self) -> int:
+        """Pulls after which V⁻¹ is looked at again; 0: when kernels say so, for rounding is far away then."""
+        bound = 1.0 if self.feature_bound is None else self.feature_bound
+        fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * bound**2
+        return max(256, self.width**2 // 64) if fragile else 0
 
     @property
     def forgets(self) -> bool:

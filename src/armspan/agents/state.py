@@ -1,5 +1,6 @@
 """What an agent has learnt, as the arrays that kernels work on; see `armspan.kernels.agent` for what is where."""
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
 PRUNE_FROM = 8, 16
 """Arms and features from which on skipping arms pays for the bounds that it needs."""
+DRIFT = 0.1
+"""How far V⁻¹ may be off in a direction that was seen, relatively, in units of the root of the rounding unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,8 @@ class State:
         self.memory = memory.reshape(slots, layout.FEATURES + d)
         wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else room[0].reshape(K, -1)
         self.room = wide
-        self.head[layout.WIDTH], self.head[layout.SLOTS], self.head[layout.LARGEST] = d, slots, self.settings.largest
+        self.head[layout.WIDTH], self.head[layout.SLOTS] = d, slots
+        self.head[layout.LARGEST] = self.settings.longest_context
         self.sizes_changed()
 
     @property
@@ -137,23 +141,31 @@ class State:
         self.rebuild(k, self.settings.ridge * np.eye(self.settings.width) + X.T @ X)
 
     def check(self, k: int) -> None:
-        """See whether V⁻¹ has drifted from V by more than the rounding of V itself explains; if so, compute it afresh.
+        """See whether V⁻¹ has drifted from V, and mend it in those directions in which V is known better.
 
-        Otherwise it is kept: Sherman–Morrison loses little, and where V is ill-conditioned the rounding of its sums
-        loses more. An arm in the mode of few pulls changes to the other.
+        In the others Sherman–Morrison has lost less than the rounding of V's sums: there V⁻¹ is kept. An arm in the
+        mode of few pulls changes to the other.
         """
-        V = self.gram(k)
+        V, epsilon = self.gram(k), float(np.finfo(self.room.dtype).eps)
+        if self.arms[k, layout.MODE] >= 0:
+            self.rebuild(k, V)
+            return
         scale = np.sqrt(np.diag(V))
-        C = V / np.outer(scale, scale)
-        if self.arms[k, layout.MODE] < 0:
-            inverse = self.inverse(k) * np.outer(scale, scale)
-            drift = float(np.abs(C @ inverse - np.eye(len(V))).max())
-            explained = float(self.arms[k, layout.PULLS]) * np.finfo(self.room.dtype).eps * np.abs(inverse).max()
-            if drift <= max(explained, 1e-12):
-                if self.head[layout.PRUNE]:
-                    self._bound(k, scale, float(np.linalg.eigvalsh(C)[0]))
+        values, vectors = np.linalg.eigh(V / np.outer(scale, scale))
+        inverse = vectors.T @ (self.inverse(k) * np.outer(scale, scale)) @ vectors
+        rounding = epsilon * (len(V) + self.arms[k, layout.PULLS] / 2) / np.maximum(values, epsilon)  # of V's sums
+        drift = np.abs(np.diag(inverse) * values - 1)
+        if (drift > np.maximum(DRIFT * math.sqrt(epsilon), 4 * rounding)).any():
+            better = drift > rounding
+            inverse[better] = inverse[:, better] = 0.0
+            inverse[better, better] = 1 / values[better]
+            if np.linalg.eigvalsh(inverse)[0] <= 0:
+                self.rebuild(k, V)
                 return
-        self.rebuild(k, V)
+            self._write(k, V, vectors @ inverse @ vectors.T / np.outer(scale, scale))
+            self.arms[k, layout.THETA :] = self.inverse(k) @ self.room[k, : len(V)]
+        if self.head[layout.PRUNE]:
+            self._bound(k, scale, float(values[0]))
 
     def rebuild(self, k: int, V: FloatArray) -> None:
         """V⁻¹, θ̂ and the bound of λ_min(V) afresh from V and b.

@@ -21,12 +21,12 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """All commands."""
-    from armspan.cli import audit, bound, explain_run, reproduce, simulate, sweep
+    from armspan.cli import audit, bound, explain_run, reproduce, simulate, sweep, warm_up
 
     top = Parser(prog="armspan", description="Linear contextual bandits with diverse contexts.")
     top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (reproduce, simulate, sweep, explain_run, bound, audit):
+    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up):
         command.add_parser(commands)
     return top
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _refuse(f"cannot write or read {error.filename}: {error.strerror}")
+        return _refuse(f"cannot write or read {error.filename or 'the output'}: {error.strerror}")
     except MemoryError as error:
         return _refuse(f"not enough memory: {error}")
     except KeyboardInterrupt as stop:

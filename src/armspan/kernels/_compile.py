@@ -1,22 +1,35 @@
-"""How kernels are compiled: by numba, mostly without the GIL, cached under a name that changes with their source.
+"""How kernels are compiled: by numba, when they are first used, and cached under a name that changes with their source.
 
 numba looks at one file's date to decide whether a cached kernel is still good, so an edited callee in another file
 would leave a stale caller. Here the cache folder is named after a hash of all kernels, and that cannot happen.
 """
 
+import gc
 import hashlib
+import logging
 import os
+import pickle
 import tempfile
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
+from numba.core import caching, event, serialize, sigutils, types
 from numba.core import config as _config
 
-config: Any = _config  # untyped, and ours to set for a moment
+config: Any = _config  # untyped
+log = logging.getLogger("armspan")
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+SLOW = 1.0
+"""Seconds from which on the log says that a kernel was compiled."""
+SUMS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}}
+"""Sums may be reordered and fused, so that they use the vector units."""
 
 
 def _cache_folder() -> str | None:
@@ -40,31 +53,211 @@ def _cache_folder() -> str | None:
 _FOLDER = _cache_folder()
 
 
-def _compile(function: F, signatures: list[str] | None = None, *, nogil: bool = True, **options: Any) -> F:
-    theirs = config.CACHE_DIR
-    config.CACHE_DIR = _FOLDER or ""  # read by numba while it decorates; put back, for it is the user's
+class _Place(caching.UserProvidedCacheLocator):
+    """Our folder, for numba; nothing is tried there before there is something to write."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file, self._lineno, self._cache_path = file, function.__code__.co_firstlineno, str(_FOLDER)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> "_Place":
+        return cls(function, file)
+
+
+class _Form(caching.CompileResultCacheImpl):
+    """How numba writes and reads compiled code, in our place."""
+
+    _locator_classes = [_Place]  # noqa: RUF012
+
+
+class _Files:
+    """A kernel's files, one a signature, named after all that it depends on: no index for two processes to spoil."""
+
+    def __init__(self, folder: str, name: str, stamp: Any) -> None:
+        self.folder, self.name, self.stamp = Path(folder), name, stamp
+
+    def _path(self, key: Any) -> Path:
+        digest = hashlib.sha256(repr((numba.__version__, self.stamp, key)).encode()).hexdigest()[:24]
+        return self.folder / f"{self.name}.{digest}.nbc"
+
+    def load(self, key: Any) -> Any:
+        """What was saved, or None."""
+        try:
+            return pickle.loads(self._path(key).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write a file, whole or not at all."""
+        path = self._path(key)
+        part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+        try:
+            part.write_bytes(serialize.dumps(data))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+class _Cache(caching.FunctionCache):
+    """A kernel's cache. What cannot be read or written there is compiled, and kept in memory."""
+
+    _impl_class = _Form
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        place: Any = self._impl.locator
+        self._cache_file: Any = _Files(self._cache_path, self._impl.filename_base, place.get_source_stamp())
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return super().load_overload(signature, context)
+        except Exception as error:  # whatever a damaged file may lead to
+            log.warning("a compiled kernel in %s cannot be read and is compiled again: %r", _FOLDER, error)
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        try:
+            super().save_overload(signature, result)
+        except OSError as error:
+            _warn_once(f"compiled kernels cannot be kept in {_FOLDER} and stay in memory alone: {error.strerror}")
+
+
+_said: set[str] = set()
+
+
+def _warn_once(sentence: str) -> None:
+    if sentence not in _said:
+        _said.add(sentence)
+        log.warning(sentence)
+
+
+class Compiled(NamedTuple):
+    """A kernel that was compiled, together with those that it calls, and how long that took."""
+
+    name: str
+    seconds: float
+
+
+class _Clock(event.Listener):
+    """Measures how long kernels take to compile, and logs it where it is long. Only one thread compiles at a time.
+
+    Meanwhile garbage is not collected: the collector would take a fifth of the time, and find nothing.
+    """
+
+    def __init__(self) -> None:
+        self.began: list[float] = []
+        self.collecting = False
+        self.records: list[list[Compiled]] = []
+
+    def on_start(self, happening: Any) -> None:
+        if not self.began:
+            self.collecting = gc.isenabled()
+            gc.disable()
+        self.began.append(time.perf_counter())
+
+    def on_end(self, happening: Any) -> None:
+        seconds, function = time.perf_counter() - self.began.pop(), happening.data["dispatcher"].py_func
+        if not self.began and self.collecting:
+            gc.enable()
+        if self.began or not function.__module__.startswith("armspan."):
+            return
+        done = Compiled(f"{function.__module__.rpartition('.')[2]}.{function.__name__}", seconds)
+        for record in self.records:
+            record.append(done)
+        if seconds >= SLOW:
+            where = f"cached in {_FOLDER}" if _FOLDER else "not cached, for no folder can be written"
+            log.info("compiled %s in %.1f s, %s; `armspan warm-up` does that ahead of time", *done, where)
+
+
+_clock = _Clock()
+event.register("numba:compile", _clock)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Compiled]]:
+    """The kernels that are compiled meanwhile; those that the cache has are not."""
+    record: list[Compiled] = []
+    _clock.records.append(record)
     try:
-        options |= {"nogil": nogil, "error_model": "numpy", "cache": _FOLDER is not None}
-        return cast(F, numba.njit(signatures or None, **options)(function))
+        yield record
     finally:
-        config.CACHE_DIR = theirs
+        _clock.records = [other for other in _clock.records if other is not record]
+
+
+def _compile(function: F, *, nogil: bool = True, **options: Any) -> F:
+    compiled = numba.njit(function, nogil=nogil, error_model="numpy", **options)
+    if _FOLDER is not None and not config.DISABLE_JIT:
+        compiled._cache = _Cache(function)
+    return cast(F, compiled)
 
 
 def kernel(function: F) -> F:
     """Compile a function of scalars and arrays; sums may be reordered and fused, so that they use the vector units."""
-    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+    return _compile(function, **SUMS)
 
 
-def atomic_kernel(*signatures: str) -> Callable[[F], F]:
+def atomic_kernel(*signatures: str) -> Callable[[F], Any]:
     """A `kernel` that keeps the GIL: to the other threads of the process a call is one indivisible step.
 
-    With signatures it is compiled for those alone, and a call with anything else is a TypeError.
+    With signatures it is compiled for those alone, each when it is first met; see `Listed`.
     """
 
-    def decorate(function: F) -> F:
-        return _compile(function, list(signatures), nogil=False, fastmath={"reassoc", "contract", "nsz"})
+    def decorate(function: F) -> Any:
+        compiled = _compile(function, nogil=False, **SUMS)
+        return Listed(compiled, signatures) if signatures else compiled
 
     return decorate
+
+
+class Listed:
+    """An `atomic_kernel` for listed signatures, each compiled when it is first met, and for nothing else.
+
+    quick : the kernel itself, to be called where nanoseconds count. With anything that it is not compiled for, now or
+    ever, it is a TypeError; then `late` or a plain call may help.
+    """
+
+    def __init__(self, compiled: Any, signatures: tuple[str, ...]) -> None:
+        self.quick, self.__doc__, self._lock = compiled, compiled.__doc__, threading.Lock()
+        self._listed = [] if config.DISABLE_JIT else [sigutils.normalize_signature(one) for one in signatures]
+        if self._listed:
+            compiled._can_compile = False
+            compiled._compile_for_args = _refuse
+
+    def __call__(self, *args: Any) -> Any:
+        """Call it, compiled first if need be; a TypeError with what is not listed."""
+        try:
+            return self.quick(*args)
+        except TypeError:
+            if not self.compile_for(*args):
+                raise
+            return self.quick(*args)
+
+    def late(self, otherwise: Any, *args: Any) -> Any:
+        """Call it after `quick` has refused, compiled first if need be; `otherwise` with what is not listed."""
+        return self.quick(*args) if self.compile_for(*args) else otherwise
+
+    def compile_for(self, *args: Any) -> bool:
+        """Compile it for arrays like these, if that is listed and not yet done; whether it is listed."""
+        for kinds, result in self._listed:
+            arrays = [(kind, value) for kind, value in zip(kinds, args, strict=True) if isinstance(kind, types.Array)]
+            if all(numba.typeof(value) == kind for kind, value in arrays):
+                self._compile(result(*kinds))
+                return True
+        return False
+
+    def _compile(self, signature: Any) -> None:
+        with self._lock:
+            if signature.args not in self.quick.overloads:
+                self.quick._can_compile = True
+                try:
+                    self.quick.compile(signature)
+                finally:
+                    self.quick._can_compile = False
+
+
+def _refuse(*args: Any) -> Any:
+    """What numba does instead of compiling whatever it meets while it may compile."""
+    raise TypeError("not compiled for these arguments")
 
 
 def exact_kernel(function: F) -> F:
@@ -73,5 +266,13 @@ def exact_kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """A part of kernels, compiled into each caller: a constant argument there unrolls the loops that it bounds."""
+    """A part of kernels, compiled into each caller: a constant argument there unrolls the loops that it bounds.
+
+    It is read and typed anew at every call, which takes time: what is called in many places is better a `part`.
+    """
     return cast(F, numba.njit(function, nogil=True, error_model="numpy", inline="always"))
+
+
+def part(function: F) -> F:
+    """A part of atomic kernels that is compiled once and then put into its callers, as fast as if it were inlined."""
+    return _compile(function, nogil=False, forceinline=True, **SUMS)

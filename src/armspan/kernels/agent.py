@@ -7,11 +7,12 @@ import math
 
 import numpy as np
 
-from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels._compile import atomic_kernel, inlined, part
 from armspan.kernels.agent_forms import (
     four_paired,
     four_triangles,
     paired_form,
+    plain_form,
     products,
     times,
     triangle_form,
@@ -43,7 +44,7 @@ from armspan.kernels.agent_layout import (
     THETA,
     borders,
 )
-from armspan.kernels.agent_memory import remember
+from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
 from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.views import matrix
@@ -53,8 +54,9 @@ CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
 BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
 """What a call returns instead of an arm or a due date when it did nothing."""
-DUE, UNSOUND = 1, 2
-"""What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, and nothing was learnt."""
+DUE, UNSOUND, CROWDED = 1, 2, 3
+"""What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, or memory must be thinned
+first, and nothing was learnt."""
 
 ROWS_TOGETHER = 64
 OWN_ROWS_TOGETHER = 256
@@ -111,23 +113,29 @@ def with_intercept(x):
 
 
 @inlined
-def variance_of(arms, room, ridge, k, x, row, length):
-    """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
-
-    Indices are unsigned, because numba then need not ask whether one counts from the end; and arrays are not sliced,
-    because a slice costs as much as a small arm.
-    """
-    d, mode = np.uint64(x.shape[1]), arms[k, MODE]
-    if mode < 0.0:
-        return triangle_form(room, k, x, row)
-    known, start = 0.0, d + d
-    for _ in range(int(mode)):
+def few_pulls_form(arms, room, ridge, k, x, row, length):
+    """`variance_of` in the mode of few pulls."""
+    d, known = np.uint64(x.shape[1]), 0.0
+    start = d + d
+    for _ in range(int(arms[k, MODE])):
         total = 0.0
         for i in range(d):
             total += room[k, start + i] * x[row, i]
         known += total * total
         start += d + d
     return (length - known) / ridge
+
+
+@inlined
+def variance_of(arms, room, ridge, k, x, row, length):
+    """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
+
+    Indices are unsigned, because numba then need not ask whether one counts from the end; and arrays are not sliced,
+    because a slice costs as much as a small arm.
+    """
+    if arms[k, MODE] < 0.0:
+        return triangle_form(room, k, x, row)
+    return few_pulls_form(arms, room, ridge, k, x, row, length)
 
 
 @inlined
@@ -185,26 +193,24 @@ def look_paired(arms, room, x, mean, width):
 
 
 @inlined
-def weigh(arms, k, x, per_arm, means, known, alpha, variance, best, second, arm):
-    """Let arm k contend with its index for this variance; its mean may be known."""
-    mean = means[k] if known else estimate(arms, k, x, k * per_arm)
+def weigh(k, mean, alpha, variance, best, second, arm):
+    """Let arm k contend with its index for this mean and variance."""
     return contend(mean + alpha * math.sqrt(max(variance, 0.0)), k, best, second, arm)
 
 
+@part
+def four_estimates(arms, k0, k1, k2, k3, x):
+    """`estimate` of four arms for the context x (1, d) that they share."""
+    mean_0, mean_1, mean_2, mean_3 = 0.0, 0.0, 0.0, 0.0
+    for i in range(x.shape[1]):
+        mean_0 += arms[k0, THETA + i] * x[0, i]
+        mean_1 += arms[k1, THETA + i] * x[0, i]
+        mean_2 += arms[k2, THETA + i] * x[0, i]
+        mean_3 += arms[k3, THETA + i] * x[0, i]
+    return mean_0, mean_1, mean_2, mean_3
+
+
 @inlined
-def team_forms(room, k0, k1, k2, k3, team, x, paired, pairs):
-    """xᵀV⁻¹x of four arms for a context that they share, or of the last two, each for its own row."""
-    u0, u1, u2, u3, v0, v1 = np.uint64(k0), np.uint64(k1), np.uint64(k2), np.uint64(k3), 0.0, 0.0
-    if team == 2:
-        v2, v3 = two_triangles(room, u2, u3, x)
-    elif paired:
-        v0, v1, v2, v3 = four_paired(room, u0, u1, u2, u3, x.shape[1], pairs)
-    else:
-        v0, v1, v2, v3 = four_triangles(room, u0, u1, u2, u3, x)
-    return v0, v1, v2, v3
-
-
-@atomic_kernel()
 def tied_arm(head, index, best):
     """One of the arms whose index equals the best up to rounding: the first, or any by the agent's random stream."""
     if head[FIRST_OF_TIES] > 0.0:
@@ -214,73 +220,20 @@ def tied_arm(head, index, best):
     return break_tie(index, best, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
 
 
-@inlined
-def best_arm(head, arms, room, x, per_arm):
-    """`choose` for rows x (1, d), or (K, d) if per_arm is 1."""
-    K, d, ridge = int(head[N_ARMS]), arms.shape[1] - THETA, head[RIDGE]
-    if head[CLOSED] > 0.0:
-        return BUSY
-    if x.shape[1] + (head[INTERCEPT] > 0.0) != d or (per_arm == 1 and x.shape[0] != K):
-        return BAD_SHAPE
-    if head[INTERCEPT] > 0.0:
-        x = with_intercept(x)
-    length = 0.0
-    for row in range(x.shape[0]):
-        length = squared_length(x, row)
-        if not length < head[LARGEST] ** 2:
-            return NOT_FINITE
-    alpha = present_alpha(head)
-    best, second, arm, evaluated, first, pruning = -math.inf, -math.inf, 0, 0, 0, head[PRUNE] > 0.0
-    upper, means = (np.empty(K), np.empty(K)) if pruning else (head, head)  # arrays that are not used cost time too
-    if pruning:
-        for k in range(K):
-            if per_arm:
-                length = squared_length(x, k)
-            means[k] = estimate(arms, k, x, k * per_arm)
-            upper[k] = means[k] + alpha * width_bound(arms, k, length)
-            if upper[k] > upper[first]:
-                first = k
-    paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
-    pairs = matrix(head, HEAD + d, 1, d * (d + 1) // 2)
-    if paired:
-        products(x, 0, pairs)
-    team = 1 if d < 8 or K < 4 else 4 if per_arm == 0 else 2 if d >= OWN_ROWS_TOGETHER else 1
-    k0, k1, k2, k3, waiting = 0, 0, 0, 0, 0  # arms are looked at in teams of so many
-    for step in range(K):
-        k = first + step if first + step < K else first + step - K
-        if pruning and upper[k] < best - ROUNDING * (1.0 + abs(best)):
-            continue
-        evaluated += 1
-        if team > 1 and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first one is for the others to beat
-            k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
-            if waiting == team:
-                v0, v1, v2, v3 = team_forms(room, k0, k1, k2, k3, team, x, paired, pairs)
-                if team == 4:
-                    best, second, arm = weigh(arms, k0, x, per_arm, means, pruning, alpha, v0, best, second, arm)
-                    best, second, arm = weigh(arms, k1, x, per_arm, means, pruning, alpha, v1, best, second, arm)
-                best, second, arm = weigh(arms, k2, x, per_arm, means, pruning, alpha, v2, best, second, arm)
-                best, second, arm = weigh(arms, k3, x, per_arm, means, pruning, alpha, v3, best, second, arm)
-                waiting = 0
-            continue
-        if per_arm:
-            length = squared_length(x, k)
-        variance = variance_of(arms, room, ridge, k, x, k * per_arm, length)
-        best, second, arm = weigh(arms, k, x, per_arm, means, pruning, alpha, variance, best, second, arm)
-    while waiting > 0:  # those that were too few for a team
-        variance = paired_form(room, k3, d, pairs) if paired else triangle_form(room, k3, x, k3 * per_arm)
-        best, second, arm = weigh(arms, k3, x, per_arm, means, pruning, alpha, variance, best, second, arm)
-        k1, k2, k3, waiting = k0, k1, k2, waiting - 1
-    if is_tie(best, second):
-        mean, index = np.empty(K), np.empty(K)
-        look(head, arms, room, x, per_arm, mean, index)
-        best = -math.inf  # again, because rounding may differ from one way of summing to another
-        for k in range(K):
-            index[k] = mean[k] + alpha * index[k]
-            best = max(best, index[k])
-        arm = tied_arm(head, index, best)
-    head[DECISIONS] += 1.0
-    head[EVALUATED] += evaluated
-    return arm
+@atomic_kernel()
+def settled(head, arms, room, x, per_arm, alpha):
+    """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
+    K, best = int(head[N_ARMS]), -math.inf
+    index = np.empty(K)
+    for k in range(K):
+        row = k * per_arm
+        if arms[k, MODE] < 0.0:
+            variance = plain_form(room, k, x, row)
+        else:
+            variance = few_pulls_form(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+        index[k] = estimate(arms, k, x, row) + alpha * math.sqrt(max(variance, 0.0))
+        best = max(best, index[k])
+    return tied_arm(head, index, best)
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
@@ -288,12 +241,88 @@ def choose(S, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
+    What depends on x.ndim alone is left out when it is compiled.
     """
-    K, d, first, _, end = borders(S)
-    arms, room = matrix(S, first, K, THETA + d), matrix(S, end, K, d * (d + 2))
+    K, d, begin, _, end = borders(S)
+    arms, room, ridge = matrix(S, begin, K, THETA + d), matrix(S, end, K, d * (d + 2)), S[RIDGE]
+    if S[CLOSED] > 0.0:
+        return BUSY
     if x.ndim == 1:
-        return best_arm(S, arms, room, matrix(x, 0, 1, x.size), np.int64(0))
-    return best_arm(S, arms, room, x, np.int64(1))
+        rows, per_arm = matrix(x, 0, 1, x.size), np.int64(0)
+    else:
+        rows, per_arm = x, np.int64(1)
+    if rows.shape[1] + (S[INTERCEPT] > 0.0) != d or (per_arm == 1 and rows.shape[0] != K):
+        return BAD_SHAPE
+    if S[INTERCEPT] > 0.0:
+        rows = with_intercept(rows)
+    length = 0.0
+    for row in range(rows.shape[0]):
+        length = squared_length(rows, row)
+        if not length < S[LARGEST] ** 2:
+            return NOT_FINITE
+    alpha, pruning, first = present_alpha(S), S[PRUNE] > 0.0, np.int64(0)
+    upper, means = (np.empty(K), np.empty(K)) if pruning else (S, S)  # arrays that are not used cost time too
+    if pruning:
+        for k in range(K):
+            if per_arm:
+                length = squared_length(rows, k)
+            means[k] = estimate(arms, k, rows, k * per_arm)
+            upper[k] = means[k] + alpha * width_bound(arms, k, length)
+            if upper[k] > upper[first]:
+                first = k
+    paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
+    pairs = matrix(S, HEAD + d, 1, d * (d + 1) // 2)
+    if paired:
+        products(rows, np.int64(0), pairs)
+    team = 1 if d < 8 or K < 4 else 4 if per_arm == 0 else 2 if d >= OWN_ROWS_TOGETHER else 1
+    best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
+    k0 = k1 = k2 = k3 = np.int64(0)
+    waiting = 0  # arms are looked at in teams of so many
+    for step in range(K + 3):
+        if step < K:
+            k = first + step if first + step < K else first + step - K
+            if pruning and upper[k] < best - ROUNDING * (1.0 + abs(best)):
+                continue
+            evaluated += 1
+            if team > 1 and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
+                k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
+                if waiting < team:
+                    continue
+                waiting = 0
+                if x.ndim == 1:
+                    if pruning:
+                        m0, m1, m2, m3 = means[k0], means[k1], means[k2], means[k3]
+                    else:
+                        m0, m1, m2, m3 = four_estimates(arms, k0, k1, k2, k3, rows)
+                    if paired:
+                        v0, v1, v2, v3 = four_paired(room, k0, k1, k2, k3, d, pairs)
+                    else:
+                        v0, v1, v2, v3 = four_triangles(room, k0, k1, k2, k3, rows)
+                    best, second, arm = weigh(k0, m0, alpha, v0, best, second, arm)
+                    best, second, arm = weigh(k1, m1, alpha, v1, best, second, arm)
+                else:
+                    m2, m3 = estimate(arms, k2, rows, k2), estimate(arms, k3, rows, k3)
+                    v2, v3 = two_triangles(room, k2, k3, rows)
+                best, second, arm = weigh(k2, m2, alpha, v2, best, second, arm)
+                best, second, arm = weigh(k3, m3, alpha, v3, best, second, arm)
+                continue
+        elif waiting > 0:  # those that were too few for a team
+            k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
+        else:
+            break
+        if paired and step >= K:
+            variance = paired_form(room, k, d, pairs)
+        else:
+            if per_arm:
+                length = squared_length(rows, k)
+            variance = variance_of(arms, room, ridge, k, rows, k * per_arm, length)
+        mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
+        best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
+    if is_tie(best, second):
+        arm = settled(S, arms, room, rows, per_arm, alpha)
+    S[DECISIONS] += 1.0
+    S[EVALUATED] += evaluated
+    return arm
 
 
 @inlined
@@ -350,7 +379,7 @@ def pick(head, index, eligible, epsilon, chosen):
         chosen[row] = pick_one(head, index[row], eligible, epsilon, propensity)
 
 
-@inlined
+@part
 def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
     """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and room."""
     d, known, start = np.uint64(x.shape[1]), 0.0, np.uint64(2 * x.shape[1])
@@ -374,7 +403,7 @@ def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
     arms[k, MODE] += 1.0
 
 
-@inlined
+@part
 def add_to_full(arms, room, k, x, row, y, error, variance, z):
     """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and room."""
     d, gain = np.uint64(x.shape[1]), 1.0 / (1.0 + variance)
@@ -412,7 +441,10 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     if not variance >= 0.0:
         return UNSOUND
     if memory.shape[0] > 0:
-        remember(head, memory, k, x, row, 1.0, y)
+        slot = slot_of(memory, k, x, row)
+        if is_crowded(head, memory, slot):
+            return CROWDED
+        note(head, memory, slot, k, x, row, 1.0, y)
     error = y - estimate(arms, k, x, row)
     if mode >= 0:
         append_pair(arms, room, k, x, row, y, error, length, mode, head[RIDGE], z)
@@ -437,6 +469,14 @@ def learn(S, k, x, y):
     if x.shape[0] != K:
         return BAD_SHAPE
     return learn_row(S, arms, room, memory, k, x, k, y)
+
+
+@atomic_kernel()
+def make_way(S):
+    """Thin a memory that is crowded, unless someone else works on this state. Changes S."""
+    _, d, _, begin, _ = borders(S)
+    if S[CLOSED] == 0.0:
+        thin(S, matrix(S, begin, int(S[SLOTS]), FEATURES + d), int(S[SLOTS]) // 4)
 
 
 @atomic_kernel()

@@ -5,46 +5,60 @@ Indices are unsigned, because numba then need not ask whether one counts from th
 
 import numpy as np
 
-from armspan.kernels._compile import atomic_kernel, inlined
+from armspan.kernels._compile import atomic_kernel, inlined, part
+from armspan.kernels.agent_layout import FOUR, ONE, THREE, TWO
 
 
-@inlined
+@part
 def triangle_form(room, k, x, row):
     """xᵀV⁻¹x by the triangle of V⁻¹; four of its rows at a time keep the processor's sums busy."""
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
     row_0 = d
-    while i + four <= d:
-        row_1 = row_0 + i + one
-        row_2 = row_1 + i + two
-        row_3 = row_2 + i + three
+    while i + FOUR <= d:
+        row_1 = row_0 + i + ONE
+        row_2 = row_1 + i + TWO
+        row_3 = row_2 + i + THREE
         sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
             sum_0 += room[k, row_0 + j] * x[row, j]
             sum_1 += room[k, row_1 + j] * x[row, j]
             sum_2 += room[k, row_2 + j] * x[row, j]
             sum_3 += room[k, row_3 + j] * x[row, j]
-        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + one], x[row, i + two], x[row, i + three]
+        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + ONE], x[row, i + TWO], x[row, i + THREE]
         form += x_0 * (2.0 * sum_0 + room[k, row_0 + i] * x_0)
         sum_1 += room[k, row_1 + i] * x_0
-        form += x_1 * (2.0 * sum_1 + room[k, row_1 + i + one] * x_1)
-        sum_2 += room[k, row_2 + i] * x_0 + room[k, row_2 + i + one] * x_1
-        form += x_2 * (2.0 * sum_2 + room[k, row_2 + i + two] * x_2)
-        sum_3 += room[k, row_3 + i] * x_0 + room[k, row_3 + i + one] * x_1 + room[k, row_3 + i + two] * x_2
-        form += x_3 * (2.0 * sum_3 + room[k, row_3 + i + three] * x_3)
-        row_0 = row_3 + i + four
-        i += four
+        form += x_1 * (2.0 * sum_1 + room[k, row_1 + i + ONE] * x_1)
+        sum_2 += room[k, row_2 + i] * x_0 + room[k, row_2 + i + ONE] * x_1
+        form += x_2 * (2.0 * sum_2 + room[k, row_2 + i + TWO] * x_2)
+        sum_3 += room[k, row_3 + i] * x_0 + room[k, row_3 + i + ONE] * x_1 + room[k, row_3 + i + TWO] * x_2
+        form += x_3 * (2.0 * sum_3 + room[k, row_3 + i + THREE] * x_3)
+        row_0 = row_3 + i + FOUR
+        i += FOUR
     while i < d:
         total = 0.0
         for j in range(i):
             total += room[k, row_0 + j] * x[row, j]
         form += x[row, i] * (2.0 * total + room[k, row_0 + i] * x[row, i])
-        row_0 += i + one
-        i += one
+        row_0 += i + ONE
+        i += ONE
     return form
 
 
 @inlined
+def plain_form(room, k, x, row):
+    """`triangle_form` as simply as possible: slower, and compiled sooner."""
+    d, form = np.uint64(x.shape[1]), 0.0
+    start = d
+    for i in range(d):
+        total = 0.0
+        for j in range(i):
+            total += room[k, start + j] * x[row, j]
+        form += x[row, i] * (2.0 * total + room[k, start + i] * x[row, i])
+        start += i + ONE
+    return form
+
+
+@part
 def four_triangles(room, k0, k1, k2, k3, x):
     """`triangle_form` of four arms for the context x (1, d) that they share."""
     d, form_0, form_1, form_2, form_3 = np.uint64(x.shape[1]), 0.0, 0.0, 0.0, 0.0
@@ -61,7 +75,7 @@ def four_triangles(room, k0, k1, k2, k3, x):
         form_1 += x_i * (2.0 * sum_1 + room[k1, at] * x_i)
         form_2 += x_i * (2.0 * sum_2 + room[k2, at] * x_i)
         form_3 += x_i * (2.0 * sum_3 + room[k3, at] * x_i)
-        start += i + np.uint64(1)
+        start += i + ONE
     return form_0, form_1, form_2, form_3
 
 
@@ -77,11 +91,11 @@ def two_triangles(room, k0, k1, x):
             sum_1 += room[k1, start + j] * x[k1, j]
         form_0 += x[k0, i] * (2.0 * sum_0 + room[k0, start + i] * x[k0, i])
         form_1 += x[k1, i] * (2.0 * sum_1 + room[k1, start + i] * x[k1, i])
-        start += i + np.uint64(1)
+        start += i + ONE
     return form_0, form_1
 
 
-@inlined
+@part
 def products(x, row, pairs):
     """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""
     start = np.uint64(0)
@@ -89,7 +103,7 @@ def products(x, row, pairs):
         for j in range(i):
             pairs[0, start + j] = 2.0 * x[row, i] * x[row, j]
         pairs[0, start + i] = x[row, i] * x[row, i]
-        start += i + np.uint64(1)
+        start += i + ONE
 
 
 @inlined
@@ -101,7 +115,7 @@ def paired_form(room, k, d, pairs):
     return form
 
 
-@inlined
+@part
 def four_paired(room, k0, k1, k2, k3, d, pairs):
     """`paired_form` of four arms."""
     form_0, form_1, form_2, form_3, start = 0.0, 0.0, 0.0, 0.0, np.uint64(d)
@@ -116,14 +130,13 @@ def four_paired(room, k0, k1, k2, k3, d, pairs):
 @atomic_kernel()
 def times(room, k, x, row, z):
     """Z = V⁻¹x by the triangle of V⁻¹, four of its rows at a time; returns xᵀV⁻¹x. Changes z, which is 0."""
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
     row_0 = d
-    while i + four <= d:
-        row_1 = row_0 + i + one
-        row_2 = row_1 + i + two
-        row_3 = row_2 + i + three
-        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + one], x[row, i + two], x[row, i + three]
+    while i + FOUR <= d:
+        row_1 = row_0 + i + ONE
+        row_2 = row_1 + i + TWO
+        row_3 = row_2 + i + THREE
+        x_0, x_1, x_2, x_3 = x[row, i], x[row, i + ONE], x[row, i + TWO], x[row, i + THREE]
         sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
             v_0, v_1, v_2, v_3 = room[k, row_0 + j], room[k, row_1 + j], room[k, row_2 + j], room[k, row_3 + j]
@@ -133,21 +146,21 @@ def times(room, k, x, row, z):
             sum_3 += v_3 * x[row, j]
             z[0, j] += v_0 * x_0 + v_1 * x_1 + v_2 * x_2 + v_3 * x_3
         v_10, v_20, v_30 = room[k, row_1 + i], room[k, row_2 + i], room[k, row_3 + i]
-        v_21, v_31, v_32 = room[k, row_2 + i + one], room[k, row_3 + i + one], room[k, row_3 + i + two]
+        v_21, v_31, v_32 = room[k, row_2 + i + ONE], room[k, row_3 + i + ONE], room[k, row_3 + i + TWO]
         z[0, i] = sum_0 + room[k, row_0 + i] * x_0 + v_10 * x_1 + v_20 * x_2 + v_30 * x_3
-        z[0, i + one] = sum_1 + v_10 * x_0 + room[k, row_1 + i + one] * x_1 + v_21 * x_2 + v_31 * x_3
-        z[0, i + two] = sum_2 + v_20 * x_0 + v_21 * x_1 + room[k, row_2 + i + two] * x_2 + v_32 * x_3
-        z[0, i + three] = sum_3 + v_30 * x_0 + v_31 * x_1 + v_32 * x_2 + room[k, row_3 + i + three] * x_3
-        row_0 = row_3 + i + four
-        i += four
+        z[0, i + ONE] = sum_1 + v_10 * x_0 + room[k, row_1 + i + ONE] * x_1 + v_21 * x_2 + v_31 * x_3
+        z[0, i + TWO] = sum_2 + v_20 * x_0 + v_21 * x_1 + room[k, row_2 + i + TWO] * x_2 + v_32 * x_3
+        z[0, i + THREE] = sum_3 + v_30 * x_0 + v_31 * x_1 + v_32 * x_2 + room[k, row_3 + i + THREE] * x_3
+        row_0 = row_3 + i + FOUR
+        i += FOUR
     while i < d:
         total = 0.0
         for j in range(i):
             total += room[k, row_0 + j] * x[row, j]
             z[0, j] += room[k, row_0 + j] * x[row, i]
         z[0, i] = total + room[k, row_0 + i] * x[row, i]
-        row_0 += i + one
-        i += one
+        row_0 += i + ONE
+        i += ONE
     for j in range(d):
         form += x[row, j] * z[0, j]
     return form

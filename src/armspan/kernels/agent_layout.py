@@ -12,6 +12,8 @@ While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m p
 V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
 """
 
+import numpy as np
+
 from armspan.kernels._compile import inlined
 
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
@@ -22,20 +24,24 @@ LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
 FULL = -1.0
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
 EMPTY = -1.0
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+"""Steps of unsigned indices, which numba need not ask whether they count from the end."""
 LARGEST_PAIRS = 64
 """Up to how many features a decision may multiply a context with itself before it looks at the arms."""
 
 
-@inlined
 def scratch_size(d):
     """How much room for intermediate results: (d,), and x_i x_j of a triangle where that is used."""
     return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d
+
+
+scratch = inlined(scratch_size)  # for kernels; compiled for Python's few calls it would cost more than it saves
 
 
 @inlined
 def borders(S):
     """K, d, and where an agent's arms, memory and room begin; the head is at the start, and scratch after it."""
     K, d = int(S[N_ARMS]), int(S[WIDTH])
-    first = HEAD + scratch_size(d)
+    first = HEAD + scratch(d)
     begin = first + K * (THETA + d)
     return K, d, first, begin, begin + int(S[SLOTS]) * (FEATURES + d)

@@ -2,8 +2,21 @@
 
 import numpy as np
 
-from armspan.kernels._compile import atomic_kernel, inlined
-from armspan.kernels.agent_layout import ARM, EMPTY, FEATURES, REMEMBERED, REWARDS, SEEN, STAMP, SUM
+from armspan.kernels._compile import atomic_kernel, inlined, part
+from armspan.kernels.agent_layout import (
+    ARM,
+    EMPTY,
+    FEATURES,
+    FOUR,
+    ONE,
+    REMEMBERED,
+    REWARDS,
+    SEEN,
+    STAMP,
+    SUM,
+    THREE,
+    TWO,
+)
 
 
 @inlined
@@ -13,22 +26,21 @@ def mix(mixed, value):
     return mixed ^ (mixed >> np.uint64(32))
 
 
-@inlined
+@part
 def slot_of(memory, k, x, row):
     """Where arm k's context, a row of x, is in the hash table, or the empty slot where it would be."""
     last = np.uint64(memory.shape[0] - 1)  # slots are a power of two
     mixed, d = np.uint64(k) * np.uint64(0x9E3779B97F4A7C15), np.uint64(x.shape[1])
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    i, h1, h2, h3 = np.uint64(0), one, two, three
-    while i + four <= d:  # four chains at once: each waits for its own multiplications
-        mixed, h1 = mix(mixed, x[row, i]), mix(h1, x[row, i + one])
-        h2, h3 = mix(h2, x[row, i + two]), mix(h3, x[row, i + three])
-        i += four
+    i, h1, h2, h3 = np.uint64(0), ONE, TWO, THREE
+    while i + FOUR <= d:  # four chains at once: each waits for its own multiplications
+        mixed, h1 = mix(mixed, x[row, i]), mix(h1, x[row, i + ONE])
+        h2, h3 = mix(h2, x[row, i + TWO]), mix(h3, x[row, i + THREE])
+        i += FOUR
     while i < d:
         mixed = mix(mixed, x[row, i])
-        i += one
-    if d >= four:
-        mixed = (mixed + three * h1 + np.uint64(5) * h2 + np.uint64(7) * h3) * np.uint64(0xD6E8FEB86659FD93)
+        i += ONE
+    if d >= FOUR:
+        mixed = (mixed + THREE * h1 + np.uint64(5) * h2 + np.uint64(7) * h3) * np.uint64(0xD6E8FEB86659FD93)
         mixed ^= mixed >> np.uint64(32)
     slot = mixed & last
     while memory[slot, ARM] != EMPTY:
@@ -40,7 +52,7 @@ def slot_of(memory, k, x, row):
                     break
             if same:
                 break
-        slot = (slot + np.uint64(1)) & last
+        slot = (slot + ONE) & last
     return slot
 
 
@@ -69,7 +81,9 @@ def thin(head, memory, keep):
         if memory[slot, ARM] != EMPTY:
             where[held], ranks[held] = slot, memory[slot, SEEN] + latest * memory[slot, STAMP]
             held += 1
-    low, high = 0.0, ranks[:held].max() + 1.0
+    low, high = 0.0, 0.0
+    for h in range(held):
+        high = max(high, ranks[h] + 1.0)
     for _ in range(24):  # halve the interval in which the rank lies that so many reach
         middle, reached = (low + high) / 2.0, 0
         for h in range(held):
@@ -80,7 +94,7 @@ def thin(head, memory, keep):
             high = middle
             if reached == keep:
                 break
-    kept, e = np.empty((keep, memory.shape[1])), 0
+    kept, e = np.empty((keep, memory.shape[1])), np.int64(0)
     for equal in range(2):  # those above, and then of those that cannot be told apart as many as there is room for
         for h in range(held):
             if e < keep and (low <= ranks[h] < high if equal else ranks[h] >= high):
@@ -90,17 +104,16 @@ def thin(head, memory, keep):
     refill(head, memory, kept, e)
 
 
-@atomic_kernel()
-def remember(head, memory, k, x, row, pulls, total):
-    """Note pulls of arm k in a context, a row of x, with the sum of their rewards. Changes head and memory.
+@inlined
+def is_crowded(head, memory, slot):
+    """Whether the table must be thinned before it can hold what would be new in this slot: it is half full."""
+    return memory[slot, ARM] == EMPTY and 2 * head[REMEMBERED] >= memory.shape[0]
 
-    Where the table is half full, half of it is let go first: it stays in V and b.
-    """
-    slot = slot_of(memory, k, x, row)
+
+@part
+def note(head, memory, slot, k, x, row, pulls, total):
+    """Note pulls of arm k in a context, a row of x, with the sum of their rewards. Changes head and memory."""
     if memory[slot, ARM] == EMPTY:
-        if 2 * head[REMEMBERED] >= memory.shape[0]:
-            thin(head, memory, memory.shape[0] // 4)
-            slot = slot_of(memory, k, x, row)
         head[REMEMBERED] += 1.0
         memory[slot, ARM] = k
         for i in range(np.uint64(x.shape[1])):
@@ -108,3 +121,13 @@ def remember(head, memory, k, x, row, pulls, total):
     memory[slot, SEEN] += pulls
     memory[slot, SUM] += total
     memory[slot, STAMP] = head[REWARDS]
+
+
+@atomic_kernel()
+def remember(head, memory, k, x, row, pulls, total):
+    """`note`, and where the table is half full let half of it go first: it stays in V and b."""
+    slot = slot_of(memory, k, x, row)
+    if is_crowded(head, memory, slot):
+        thin(head, memory, memory.shape[0] // 4)
+        slot = slot_of(memory, k, x, row)
+    note(head, memory, slot, k, x, row, pulls, total)

@@ -88,5 +88,6 @@ def bound(policy: Policy, name: str, env: Bounds) -> float:
     own = getattr(policy, name)
     value = getattr(env, name, None) if own is None else own
     if value is None:
-        raise NotApplicable(f"{policy.name} needs {name}: give it to the policy, or to {env.name}")
+        elsewhere = getattr(env, "elsewhere", f", or to {env.name}")
+        raise NotApplicable(f"{policy.name} needs {name}: give it to the policy{elsewhere}")
     return float(value)

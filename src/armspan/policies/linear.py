@@ -4,7 +4,8 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 import numpy as np
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 10**7
 """Of an agent."""
+LEAST_RIDGE = 1e-6
+"""In units of l², for simulations: with this and 10⁵ steps of one context, widths are right to 0.1 %."""
+SMALLEST, LARGEST = 1e-50, 1e50
+"""Of bounds and ridges, so that squares, inverses and squares of inverses are all numbers."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,14 @@ class Setting:
     n_features: int
     name: str = "an agent"
     noise_scale: float = 1.0
+    elsewhere: ClassVar[str] = ""  # bounds of an agent can be given to its policy alone
+
+
+def _in_range(name: str, value: float) -> float:
+    """A length whose square and inverse are numbers."""
+    if not SMALLEST <= value <= LARGEST:
+        raise InvalidParameter(f"{name} must be from {SMALLEST:g} to {LARGEST:g}, got {value:g}")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,24 +59,32 @@ class LinearPolicy(Policy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.feature_bound is not None:
-            _validate.real("feature_bound", self.feature_bound, above=0)
+            _in_range("feature_bound", _validate.real("feature_bound", self.feature_bound, above=0))
 
     def penalty(self, env: Bounds) -> float:
         """The ridge in force: l², as if d dummy contexts l·e_j had been seen with reward 0."""
-        l = bound(self, "feature_bound", env)
-        if not 0 < l * l < math.inf:
-            raise InvalidParameter(f"feature_bound must have a square that is a finite number > 0, got {l:g}")
-        return l * l
+        return _in_range("feature_bound", bound(self, "feature_bound", env)) ** 2
+
+    def sound_penalty(self, env: Environment) -> float:
+        """The ridge in force, if it is large enough: with less, rounding would make the choices.
+
+        Where contexts do not span, V is ridge·I in some direction and n·l² in others, and V⁻¹ must hold both.
+        """
+        ridge, l = self.penalty(env), getattr(env, "feature_bound", None)
+        if l is not None and ridge < LEAST_RIDGE * _in_range("feature_bound", l) ** 2:
+            least = f"{LEAST_RIDGE:g}·l² = {LEAST_RIDGE * l**2:.3g}, where features are as long as l = {l:.3g}"
+            raise InvalidParameter(f"ridge must be at least {least}, got {ridge:g}")
+        return ridge
 
     def reference(self, env: Environment) -> Reference:
         return RidgeReference(
-            n_arms=env.n_arms, n_features=env.n_features, ridge=self.penalty(env), alpha=self.schedule(env)
+            n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
         )
 
     def learner(self, env: Environment, runs: IntArray) -> Learner:
         from armspan.policies.learners import LinearLearner  # imports numba, which takes its time
 
-        return LinearLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env))
+        return LinearLearner(env, runs, ridge=self.sound_penalty(env), alpha=self.schedule(env))
 
     def agent(
         self,
@@ -73,13 +94,21 @@ class LinearPolicy(Policy):
         arms: Sequence[Hashable] | None = None,
         feature_names: Sequence[Any] | None = None,
         intercept: bool = False,
-        **options: Any,
+        seed: int = 0,
+        epsilon: float = 0.0,
+        ties: str = "random",
+        memory: int = 256,
+        half_life: float | None = None,
+        window: int | None = None,
+        dtype: str = "float64",
+        long_contexts: str = "warn",
+        **misspelt: Never,
     ) -> "Agent":
         """A fresh agent that chooses by this policy and learns.
 
         n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
         feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
-        options : seed, epsilon, ties, memory, half_life, window and dtype; see `armspan.agents.Settings`.
+        The others are explained in `armspan.agents.Settings`.
         """
         from armspan.agents import Agent, Settings
 
@@ -100,17 +129,25 @@ class LinearPolicy(Policy):
             own = replace(self, feature_bound=math.hypot(self.feature_bound, 1.0))
         setting = Setting(d + (intercept is True))
         bias, scale, schedule = own.exploration(setting)
-        unknown = set(options) - {"seed", "epsilon", "ties", "memory", "half_life", "window", "dtype"}
-        if unknown:
-            raise InvalidParameter(f"agent has no option {sorted(unknown)[0]!r}")
+        if misspelt:
+            valid = [name for name in signature(LinearPolicy.agent).parameters if name not in ("self", "misspelt")]
+            raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(misspelt)[0]!r}")
         settings = Settings(
             n_features=d,
             ridge=own.penalty(setting),
             bias=bias,
             scale=scale,
             schedule=schedule,
+            seed=seed,
             intercept=intercept,
-            **options,
+            epsilon=epsilon,
+            ties=ties,
+            memory=memory,
+            half_life=half_life,
+            window=window,
+            dtype=dtype,
+            feature_bound=self.feature_bound,
+            long_contexts=long_contexts,
         )
         return Agent(settings, names, policy=self, feature_names=feature_names)
 
@@ -123,7 +160,7 @@ class LinearPolicy(Policy):
         from armspan.policies.watched import WatchedLearner
 
         options: Any = {"cells": cells, "horizon": horizon}
-        return WatchedLearner(env, runs, ridge=self.penalty(env), alpha=self.schedule(env), **options)
+        return WatchedLearner(env, runs, ridge=self.sound_penalty(env), alpha=self.schedule(env), **options)
 
 
 @dataclass(frozen=True, kw_only=True)

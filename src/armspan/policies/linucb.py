@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from armspan import _validate
+from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds
-from armspan.policies.linear import OptimisticPolicy
+from armspan.policies.linear import LARGEST, SMALLEST, OptimisticPolicy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,9 @@ class LinUCB(OptimisticPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ridge is not None:
-            _validate.real("ridge", self.ridge, above=0)
+            ridge = _validate.real("ridge", self.ridge, above=0)
+            if not SMALLEST**2 <= ridge <= LARGEST**2:
+                raise InvalidParameter(f"ridge must be from {SMALLEST**2:g} to {LARGEST**2:g}, got {ridge:g}")
 
     def penalty(self, env: Bounds) -> float:
         return super().penalty(env) if self.ridge is None else self.ridge

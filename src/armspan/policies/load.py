@@ -4,7 +4,7 @@ import os
 
 from armspan.agents import Agent, Settings
 from armspan.agents import files as agent_files
-from armspan.errors import ArmspanError, BadFile
+from armspan.errors import ArmspanError, BadFile, InvalidParameter
 from armspan.policies.greedy import Greedy
 from armspan.policies.linear import LinearPolicy, Setting
 from armspan.policies.linucb import LinUCB
@@ -19,7 +19,17 @@ def load_agent(path: str | os.PathLike[str]) -> Agent:
     A file that is truncated, damaged, of another version or not an agent's is refused in a sentence, and no code in it
     is ever run.
     """
-    stored = agent_files.read(path)
+    return _agent(agent_files.read(path), str(path))
+
+
+def agent_from_bytes(content: bytes) -> Agent:
+    """The agent that `agent.to_bytes` was called on."""
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise InvalidParameter(f"content must be bytes, got {content!r:.60}")
+    return _agent(agent_files.decoded(bytes(content), "content"), "content")
+
+
+def _agent(stored: agent_files.Stored, name: str) -> Agent:
     try:
         policy = POLICIES[stored.policy["kind"]](**stored.policy["params"])
         settings = Settings(**stored.settings)
@@ -32,5 +42,5 @@ def load_agent(path: str | os.PathLike[str]) -> Agent:
         agent = Agent(settings, stored.arms, policy=policy, feature_names=stored.feature_names)
         agent_files.restore(agent, stored)
     except (ArmspanError, LookupError, TypeError, ValueError, MemoryError, OverflowError):
-        raise BadFile(f"{path} is damaged: its parts do not fit together") from None
+        raise BadFile(f"{name} is damaged: its parts do not fit together") from None
     return agent

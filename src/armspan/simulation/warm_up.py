@@ -1,0 +1,146 @@
+"""Compile ahead of time what an application or an experiment will use: for the image of a container, say."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armspan import environments
+from armspan._typing import FloatArray, Progress
+from armspan.agents import Agent
+from armspan.kernels import _compile
+from armspan.kernels._compile import Compiled
+from armspan.kernels.linear import REBUILD
+from armspan.policies import ContextUCB, Greedy, LinUCBd
+from armspan.simulation.runner import simulate
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """What was compiled: kernels that the cache did not have, each with seconds, and the cache's folder if any."""
+
+    compiled: tuple[Compiled, ...]
+    seconds: float
+    folder: str | None
+
+
+def warm_up(progress: Progress | None = None) -> WarmUp:
+    """Compile all that agents and simulations on a CPU use, into the cache on disk; later processes start at once.
+
+    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, and must be the same then.
+
+    progress : called as progress(done, total), in steps of about equal work.
+    """
+    start, steps = time.perf_counter(), STEPS
+    with _compile.recorded() as compiled:
+        for number, step in enumerate(steps):
+            if progress is not None:
+                progress(number, len(steps))
+            step()
+    if progress is not None:
+        progress(len(steps), len(steps))
+    return WarmUp(tuple(compiled), time.perf_counter() - start, _compile._FOLDER)
+
+
+def _agent(**options: Any) -> Agent:
+    return LinUCBd(feature_bound=10.0, parameter_bound=1.0).agent(n_arms=2, n_features=2, seed=0, **options)
+
+
+def _choose() -> None:
+    _agent().choose(np.ones(2))
+
+
+def _choose_rows() -> None:
+    _agent().choose(np.ones((2, 2)))
+
+
+def _update() -> None:
+    _agent().update(0, np.ones(2), 1.0)
+
+
+def _update_rows() -> None:
+    _agent().update(0, np.ones((2, 2)), 1.0)
+
+
+def _ask(agent: Agent) -> None:
+    """All that can be asked of an agent that has learnt something."""
+    agent.decide(np.ones(2), only=[0])
+    agent.choose_many(np.ones((4, 2)))
+    agent.explain(np.ones(2), 0)
+    agent.scores(np.ones(2))
+    agent.diversity()
+    agent.statistics(0)
+
+
+def _much() -> None:
+    """Batches, a memory that is full, another arm."""
+    agent = _agent(memory=2)
+    for value in range(8):
+        agent.update(0, np.array([1.0, value]), 1.0)
+    agent.update(np.zeros(8, dtype=np.int64), np.ones((8, 2)), np.ones(8))
+    agent.add_arm(2, like=0)
+    _ask(agent)
+
+
+def _single() -> None:
+    agent = _agent(dtype="float32")
+    agent.update(0, np.ones(2), 1.0)
+    agent.choose(np.ones(2))
+    _ask(agent)
+
+
+def _window() -> None:
+    for dtype in ("float64", "float32"):
+        agent = _agent(window=1, dtype=dtype)
+        agent.update(0, np.ones(2), 1.0)
+        agent.update(0, np.ones(2), 1.0)
+
+
+def _simulation(d: int) -> Callable[[], None]:
+    """Simulations with d features, for which kernels are made if d is small."""
+
+    def step() -> None:
+        rng = np.random.default_rng(0)
+        env = environments.FiniteContexts(rng.random((2, 3, d)), rng.random((2, d)))
+        simulate(env, [LinUCBd(), ContextUCB()], horizon=8, runs=1, engine="cpu")
+
+    return step
+
+
+class _Own:
+    """An environment as users write them."""
+
+    n_arms, n_features, feature_bound, parameter_bound, noise = 2, 2, 2.0, 1.0, 1.0
+
+    def context(self, step: int, rng: np.random.Generator) -> FloatArray:
+        return rng.random((2, 2))
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        return x[:, 0]
+
+
+def _other_worlds() -> None:
+    for env in (environments.paper_1b(), environments.paper_1c(0), _Own()):
+        simulate(env, Greedy(), horizon=8, runs=1, engine="cpu")
+    simulate(environments.paper_1a(), LinUCBd(), horizon=8, runs=1, engine="python")
+    simulate(environments.paper_1a(), LinUCBd(), horizon=2 * REBUILD, runs=1, engine="cpu")
+
+
+def _events() -> None:
+    simulate(environments.paper_1a(), LinUCBd(), horizon=8, runs=1, engine="cpu", events=True)
+
+
+STEPS: tuple[Callable[[], None], ...] = (
+    _choose,
+    _choose_rows,
+    _update,
+    _update_rows,
+    _much,
+    _single,
+    _window,
+    *(_simulation(d) for d in (2, 3, 4, 5)),
+    _other_worlds,
+    _events,
+)
