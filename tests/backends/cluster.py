@@ -17,7 +17,7 @@ class Cluster:
     def __init__(self, folder: Path, n_workers: int) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
         self._scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
-        while not self._file.exists():
+        while not self._file.exists() or not self._file.read_text().rstrip().endswith("}"):  # or still being written
             assert self._scheduler.poll() is None
             time.sleep(0.05)
         self.address: str = json.loads(self._file.read_text())["address"]

@@ -17,7 +17,7 @@ import pytest
 
 import armspan
 from armspan.environments import BoxContexts, FiniteContexts, diversity_dial, paper_1a, paper_1b, paper_1c
-from armspan.errors import ArmspanError, DamagedCell, Interrupted, MissingExtra, NotApplicable
+from armspan.errors import ArmspanError, DamagedCell, Interrupted, MissingExtra
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
 from armspan.simulation import grid, simulate, sweep
 from armspan.simulation.cells import Cell, Size
@@ -224,47 +224,6 @@ def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path, monkeypatch: pytest.Mon
     assert count == 2
     assert isinstance(caught.value.partial, pd.DataFrame)
     pd.testing.assert_frame_equal(caught.value.partial, whole[:4], check_exact=True)
-
-
-def test_code_needs_a_fingerprint_to_be_kept(tmp_path: Path) -> None:
-    class Stated(Coin):
-        fingerprint = "1"
-
-    class World:
-        n_arms, n_features, noise = 2, 1, 0.1
-
-        def context(self, step: int, rng: Any) -> Any:
-            return rng.random((2, 1))
-
-        def mean_rewards(self, x: Any) -> Any:
-            return x[:, 0]
-
-    class Sub(LinUCBd):
-        pass
-
-    def alpha(t: Any) -> Any:
-        return np.log(t)
-
-    refused: list[tuple[Any, Any, str]] = [
-        (paper_1a(), Coin, "Coin in paper 1a: Coin is code"),
-        (World(), Stated, "Stated in World: World is code"),
-        (paper_1a(), Sub(), "LinUCB-d in paper 1a: Sub is code"),
-        (paper_1a(), LinUCB(alpha=alpha), "LinUCB in paper 1a: its alpha is code"),
-    ]
-    for env, policy, what in refused:
-        with pytest.raises(NotApplicable) as caught:
-            sweep(env, policy, **SIZE, folder=tmp_path)
-        assert str(caught.value).startswith(what)
-        assert "give it an attribute fingerprint" in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
-    World.fingerprint = alpha.fingerprint = "1"  # type: ignore[attr-defined]
-    arguments: list[tuple[Any, Any]] = [(World(), Stated), (paper_1a(), LinUCB(alpha=alpha))]
-    for env, policy in arguments:
-        assert computed(tmp_path, env, policy)[1] == 1
-        assert computed(tmp_path, env, policy)[1] == 0
-    World.fingerprint = Stated.fingerprint = alpha.fingerprint = "2"  # type: ignore[attr-defined]
-    for env, policy in arguments:
-        assert computed(tmp_path, env, policy)[1] == 1
 
 
 @pytest.mark.parametrize(

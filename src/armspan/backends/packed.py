@@ -3,9 +3,10 @@
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from armspan._version import __version__
+from armspan.backends.processor import processor
 from armspan.errors import MissingExtra, NotApplicable
 
 
@@ -29,7 +30,14 @@ def pack(fn: Callable[[Any], Any], parts: Sequence[Any]) -> Packed:
         raise NotApplicable(f"a policy or an environment cannot be sent to other processes: {error}") from None
 
 
-def work(index: int, version: str, fn: bytes, part: bytes) -> tuple[int, Any]:
+class Answer(NamedTuple):
+    """The result of one part, and what kind of processor computed it."""
+
+    result: Any
+    processor: str
+
+
+def work(index: int, version: str, fn: bytes, part: bytes) -> tuple[int, Answer]:
     """On a worker: open the function and one part, and call it."""
     if version != __version__:
         raise NotApplicable(f"a worker has armspan {__version__}, got work from armspan {version}; install the same")
@@ -39,4 +47,4 @@ def work(index: int, version: str, fn: bytes, part: bytes) -> tuple[int, Any]:
         raise NotApplicable(
             f"a worker cannot open its work: {error}; what you wrote must be installed there, or stand in the script"
         ) from None
-    return index, call(argument)
+    return index, Answer(call(argument), processor())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from armspan._files import whole_file
+from armspan._files import as_path, make_folder, remove_leftovers, whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, DamagedCell, MissingExtra
 from armspan.simulation.cells import QUANTILES, Cell, Size, Statistics
@@ -28,14 +28,12 @@ class CellFolder:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
             raise MissingExtra("a folder for cells needs pyarrow: pip install 'armspan[lab]'") from None
-        self.path = Path(path)
+        self.path = as_path(path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            probe = self.path / f".armspan-probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            make_folder(self.path)
         except OSError as error:
             raise BadFile(f"folder must be a folder that can be written, got {path}: {error.strerror}") from None
+        remove_leftovers(self.path)
 
     def file(self, key: str) -> Path:
         """Where a cell is kept."""
@@ -81,6 +79,9 @@ def _opened(content: bytes, key: str) -> Statistics | None:
     import pyarrow.parquet as pq
 
     try:
+        size = pq.read_metadata(io.BytesIO(content))
+        if 8 * size.num_rows * size.num_columns > len(content):  # nothing is packed, so it claims more than it holds
+            return None
         table = pq.read_table(io.BytesIO(content))
         header = json.loads(table.schema.metadata[FORMAT.encode()])
         columns = {name: table[name].to_numpy() for name in table.column_names}

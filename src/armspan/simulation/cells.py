@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armspan._typing import FloatArray, IntArray
-from armspan._version import __version__
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
 from armspan.simulation import cuda, plan
 from armspan.simulation.cuda_launch import FULL
-from armspan.simulation.fingerprint import fingerprint, unseen
+from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
 from armspan.simulation.interpreted import actor_factory
 from armspan.simulation.runner import best_engine, simulate
+from armspan.simulation.source import OWN_SOURCE, NoContentError, code_of
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
 SETTING_UP = 2e-3
@@ -88,16 +88,17 @@ class Cell:
             raise type(error)(f"{self}: {error}") from None
 
     def key(self, size: Size, runs: IntArray) -> str:
-        """Hexadecimal digits that change with all that can change the numbers; refuses code, which has no content."""
-        hidden = unseen(self.env) or unseen(self.policy)
-        if hidden is not None:
+        """Hexadecimal digits that change with all that can change the numbers, a user's code and armspan's too."""
+        try:
+            code = code_of(self.env, self.policy)
+        except NoContentError as hidden:
             raise NotApplicable(
-                f"{self}: {hidden} is code, and a folder could not tell when it changes; give it an attribute "
-                'fingerprint (a text such as "1", another one whenever it changes), or leave folder out'
-            )
+                f"{self}: it holds a {hidden}, and a folder could not tell when that changes; give what holds it an "
+                'attribute fingerprint (a text such as "1", another one whenever it changes), or leave folder out'
+            ) from None
         engine = "python" if size.engine == "python" else "compiled"  # which make the same choices, on GPUs or not
         engine = engine if size.precision == "float64" else size.precision
-        words = __version__, fingerprint(self.env, [self.policy]), size.horizon, size.seed, engine
+        words = OWN_SOURCE, fingerprint(self.env, [self.policy]), code, size.horizon, size.seed, engine
         digest = hashlib.sha256(repr(words).encode())
         digest.update(size.checkpoints.tobytes() + b"\0" + runs.tobytes())
         return digest.hexdigest()[:32]

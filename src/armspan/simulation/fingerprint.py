@@ -9,31 +9,19 @@ import numpy as np
 
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
-from armspan.policies import Policy
 
 
 def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
     """Hexadecimal digits that change with any number in the environment or the policies.
 
-    Of a function or a class of the user's only the name counts, and its attribute `fingerprint` if it has that text.
+    Of a function or a class of the user's only the name counts, and its attribute `fingerprint` if it has that text:
+    a worker that got it by value must come to the same digits. What it does is in `source.code_of`.
     """
     digest = hashlib.sha256()
     for part in (env, *policies):
         for piece in _pieces(part):
             digest.update(piece + b"\0")
     return digest.hexdigest()[:16]
-
-
-def unseen(value: Any) -> str | None:
-    """What of an environment or a policy no fingerprint can see, because it is a user's code; None if there is none."""
-    if _stated(value) is not None:
-        return None
-    if not isinstance(value, Environment | Policy) or not type(value).__module__.startswith("armspan."):
-        return getattr(value, "__name__", type(value).__name__)
-    if isinstance(value, CustomEnvironment):
-        return type(value.source).__name__
-    functions = [name for name, part in vars(value).items() if callable(part) and _stated(part) is None]
-    return f"its {functions[0]}" if functions else None
 
 
 def _stated(value: Any) -> str | None:

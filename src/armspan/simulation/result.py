@@ -3,16 +3,16 @@
 import json
 import math
 import os
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armspan._files import whole_file
+from armspan._files import as_path, whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra
 from armspan.simulation import octaves
@@ -27,6 +27,10 @@ FORMAT = "armspan result"
 VERSION = 3
 _ARRAYS = ("runs", "checkpoints", "pseudo_regret", "noise")
 _WORDS = ("policies", "environment", "fingerprint", "horizon", "seed", "engine")
+_MOST_PACKED = 20
+"""How many times larger than its file a result may be: `save` packs nothing, its first version did."""
+_SMALL = 2**24
+"""Bytes that any file may unpack to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,52 +139,90 @@ class Result:
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run."""
+    """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run.
+
+    No more memory is asked for than the file's size explains.
+    """
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            header = json.loads(bytes(archive["header"]))
-            if isinstance(header, dict) and header.get("version") == 1:  # it kept the regret instead of the noise
-                first = {"noise": archive["pseudo_regret"][0] - archive["regret"][0]}
-                arrays = {name: archive[name] for name in _ARRAYS[:3]} | first
-            else:
-                arrays = {name: archive[name] for name in _ARRAYS}
-            if "suboptimal_pulls" in archive.files:
-                arrays["suboptimal_pulls"] = archive["suboptimal_pulls"]
-            names = list(header.get("events", []))
-            events = {
-                name: {part: archive[f"events {number} {part}"] for part in Events.parts()}
-                for number, name in enumerate(names)
-            }
+        with as_path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+            size, unpacked = os.fstat(file.fileno()).st_size, sum(entry.file_size for entry in archive.infolist())
+            if unpacked > max(_MOST_PACKED * size, _SMALL):
+                raise BadFile(f"{path} is not an armspan result: its {size:,} bytes would unpack to {unpacked:,}")
+            header = json.loads(_array(archive, "header").tobytes())
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise ValueError
+            if header.get("version") not in range(1, VERSION + 1):
+                raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads 1 to {VERSION}")
+            result = _checked(header, *_content(archive, header))
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
+    except BadFile:
+        raise
     except Exception:  # a damaged archive can fail anywhere inside zipfile, zlib, NumPy and json
         raise BadFile(f"{path} is not an armspan result, or is damaged") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise BadFile(f"{path} is not an armspan result, or is damaged")
-    if header.get("version") not in range(1, VERSION + 1):
-        raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads 1 to {VERSION}")
-    return _checked(path, header, arrays, events)
+    if result is None:
+        raise BadFile(f"{path} is damaged: its parts do not fit together")
+    return result
 
 
-def _checked(
-    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any], events: dict[str, dict[str, Any]]
-) -> Result:
-    names = header.get("policies", [])
-    shape = (len(names) if isinstance(names, list) else -1, arrays["runs"].size, arrays["checkpoints"].size)
+def _content(archive: zipfile.ZipFile, header: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """All arrays by their names, and those of the events by policies."""
+    arrays = {name: _array(archive, name) for name in _ARRAYS[:3]}
+    if header["version"] == 1:  # it kept the regret instead of the noise
+        regret = _array(archive, "regret")
+        if regret.shape != arrays["pseudo_regret"].shape:
+            raise ValueError
+        arrays["noise"] = arrays["pseudo_regret"][0] - regret[0]
+    else:
+        arrays["noise"] = _array(archive, "noise")
+    if "suboptimal_pulls.npy" in archive.namelist():
+        arrays["suboptimal_pulls"] = _array(archive, "suboptimal_pulls")
+    events = {
+        name: {part: _array(archive, f"events {number} {part}") for part in Events.parts()}
+        for number, name in enumerate(header.get("events", []))
+    }
+    return arrays, events
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array, if it is as large as its own header says: NumPy makes room for what that claims."""
+    entry = archive.getinfo(f"{name}.npy")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError
+    with archive.open(entry) as file:
+        np.lib.format.read_magic(file)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != entry.file_size - file.tell():
+            raise ValueError
+    with archive.open(entry) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _checked(header: dict[str, Any], arrays: dict[str, Any], events: dict[str, dict[str, Any]]) -> Result | None:
+    """The result, if its parts fit together."""
+    names, horizon = header["policies"], header["horizon"]
+    words = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    words = words and all(isinstance(header[name], str) for name in ("fingerprint", "engine"))
+    if not words or not _is_whole(horizon, 1, 2**63) or not _is_whole(header["seed"], 0, 2**64):
+        return None
+    shape = (len(names), arrays["runs"].size, arrays["checkpoints"].size)
     whole = all(arrays[name].dtype == np.int64 and arrays[name].ndim == 1 for name in ("runs", "checkpoints"))
     sizes = {"pseudo_regret": shape, "noise": shape[1:]}
     real = all(arrays[name].dtype == np.float64 and arrays[name].shape == size for name, size in sizes.items())
     watched = {name: Events(**parts) for name, parts in events.items()}
-    fit = whole and real and all(name in header for name in _WORDS) and all(name in list(names) for name in watched)
-    fit = fit and all(entry.fits(*shape[1:], header["horizon"]) for entry in watched.values())
+    fit = whole and real and min(shape) > 0 and all(name in names for name in watched)
+    fit = fit and all(entry.fits(*shape[1:], horizon) for entry in watched.values())
     pulls = arrays.get("suboptimal_pulls")
     if fit and pulls is not None:
-        bins = octaves.count(header["horizon"])
+        bins = octaves.count(horizon)
         fit = pulls.dtype == np.uint32 and pulls.ndim == 4 and pulls.shape[:3] == (*shape[:2], bins)
     if not fit:
-        raise BadFile(f"{path} is damaged: its parts do not fit together")
-    words = {name: header[name] for name in _WORDS} | {"policies": tuple(header["policies"])}
-    return Result(**words, **arrays, events=watched)
+        return None
+    return Result(**{name: header[name] for name in _WORDS} | {"policies": tuple(names)}, **arrays, events=watched)
+
+
+def _is_whole(value: Any, first: int, end: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and first <= value < end
 
 
 def concatenate(results: Sequence[Result]) -> Result:

@@ -65,7 +65,8 @@ def simulate(
     events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
         "cpu", which "auto" then takes, or "cuda" in float64, and the environment not a user's own.
     backend : where: None for this process, "processes" for local ones, or a Dask cluster, by its scheduler's address
-        ("tcp://host:8786") or a Dask client. Results are the same.
+        ("tcp://host:8786") or a Dask client. Results are the same, bit for bit on like processors; on unlike ones up to
+        rounding, and the logger "armspan" says so.
     workers : threads, or local processes; as many as there are cores if left out.
     progress : called as progress(done, total).
     """

@@ -44,8 +44,8 @@ def sweep(
         policies may also be a function of an environment that returns either. All policies meet the same contexts
         and noise. See `simulate` for horizon, runs, seed, engine, precision, backend and workers.
     checkpoints : steps at which regret is kept in the folder, beside the last; those of the growth verdict if left out.
-    folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing. A damaged
-        file is computed again, with a `DamagedCell` warning.
+    folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing, or has
+        changed, be it a number or code. A damaged file is computed again, with a `DamagedCell` warning.
     progress : called as progress(done, total), over the whole sweep.
 
     Columns: environment, policy; parameters that vary, as environment.… and policy.…; gap and lambda_0 where known;
