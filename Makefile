@@ -1,9 +1,10 @@
 # make paper   set everything up and reproduce the paper; open out/paper/report.html
 # make test    set everything up and run the checks and tests
+# make processors   run the numeric tests as every kind of processor that this one can be
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-slow check format bench bench-peers truth lock clean
+.PHONY: setup paper test test-slow processors check format bench bench-peers truth lock clean
 
 setup: .venv/ready
 
@@ -27,6 +28,10 @@ check: setup
 
 test: check
 	$(BIN)/pytest -m "not slow"
+	$(BIN)/python -m tests.processors --short
+
+processors: setup
+	$(BIN)/python -m tests.processors
 
 test-slow: setup
 	$(BIN)/pytest -m slow

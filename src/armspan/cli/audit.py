@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from armspan._files import write_text
 from armspan._json import as_json
 from armspan.cli.common import add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from armspan.cli import log_table
     from armspan.report import audit as report
 
-    table = log_table.read(args.file, args.sep)
+    table = log_table.read(args.file, args.sep, arm=args.arm)
     folder = output_folder(args.out)
     chosen: dict[str, Any] = {"features": _names(args.features), "exclude": _names(args.exclude)}
     log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, **chosen)
@@ -53,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         log.arms,
         log.rewards,
         feature_names=log.features,
+        arm_names=log.arm_names,
         name=args.file.name,
         level=args.level,
         margin=args.margin,
@@ -63,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
     print(as_json(numbers) if args.json else "\n".join([*words, str(audit)]))
     if folder is not None:
-        (folder / "audit.json").write_text(as_json(numbers) + "\n", encoding="utf-8")
         path = report.write(audit, words, folder)
+        write_text(folder / "audit.json", as_json(numbers) + "\n")
         if not args.json:
             print(f"Open {path} in a browser.")
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from armspan._files import as_path, make_folder
 from armspan._typing import Progress
 from armspan.errors import BadFile, MissingExtra
 from armspan.experiments.spec import Spec
@@ -27,11 +28,8 @@ def output_folder(path: Path | None) -> Path | None:
     """Make the folder and see that it can be written, before any work is done."""
     if path is None:
         return None
-    probe = path / ".armspan-probe"
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
+        make_folder(as_path(path))
     except OSError as error:
         raise BadFile(f"--out must be a folder that can be written, got {path}: {error.strerror}") from None
     return path

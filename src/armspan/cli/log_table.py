@@ -1,5 +1,6 @@
 """A log's table as numbers: which columns are features, which are left out and why, and categories encoded."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,17 +23,24 @@ class LogTable:
     """A log as numbers.
 
     X, arms, rewards : complete rows alone. features : the columns of X. bad : places (from 1) of the other rows.
+    arm_names : all arms of these rows, whole numbers by size and others by letter.
     left_out : columns that are not features, each with the reason. notes : what else was done.
     """
 
     X: Any
-    arms: list[Any]
+    arms: list[str]
     rewards: Any
     features: list[str]
     rows: int
     bad: list[int]
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def arm_names(self) -> list[str]:
+        """All arms, in order."""
+        names = sorted(set(self.arms))
+        return sorted(names, key=int) if all(map(_is_whole, names)) else names
 
     def words(self) -> list[str]:
         """What was used and what was not, one line each."""
@@ -42,14 +50,21 @@ class LogTable:
         return [*lines, *self.notes]
 
 
-def read(path: Path, sep: str = ",") -> pd.DataFrame:
-    """The table in a CSV or Parquet file."""
+def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
+    """The table in a CSV or Parquet file; the column of the arm as it stands, whatever it looks like."""
     if path.suffix not in (".csv", ".parquet"):
         raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
     try:
         if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        return pd.read_csv(path, sep="\t" if sep == "\\t" else sep, index_col=False)
+            table = pd.read_parquet(path)
+            if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
+                table[arm] = pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable")[arm]
+            return table
+        form: dict[str, Any] = {"sep": "\t" if sep == "\\t" else sep, "index_col": False, "dtype": {arm: str}}
+        table = pd.read_csv(path, **form)
+        if arm in table:  # once more, for among other columns NA and None are nothing
+            table[arm] = pd.read_csv(path, **form, usecols=[arm], na_filter=False)[arm]
+        return table
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
     except (ValueError, ImportError) as error:
@@ -89,8 +104,8 @@ def prepare(
         encoded = encoded or bool(note)
     if not features:
         raise InvalidParameter(f"the table must have columns with features beside {arm!r} and {reward!r}")
-    frame = pd.DataFrame(columns)
-    complete = np.isfinite(frame.to_numpy(float)).all(axis=1) & table[arm].notna().to_numpy()
+    frame, arms = pd.DataFrame(columns), _texts(table[arm])
+    complete = np.isfinite(frame.to_numpy(float)).all(axis=1) & (arms != "").to_numpy()
     if not complete.any():
         raise BadFile("no row of the table is complete")
     good = frame[complete]
@@ -104,7 +119,7 @@ def prepare(
         notes.append("No feature is constant: add --intercept unless rewards are 0 where all features are 0.")
     return LogTable(
         X=X,
-        arms=table[arm][complete].tolist(),
+        arms=arms[complete].tolist(),
         rewards=good[reward].to_numpy(float),
         features=names,
         rows=len(table),
@@ -140,6 +155,22 @@ def _is_numeric(column: "pd.Series[Any]") -> bool:
     if known.empty or pd.api.types.is_bool_dtype(known) or pd.api.types.is_datetime64_any_dtype(known):
         return not known.empty and bool(pd.api.types.is_bool_dtype(known))
     return bool(pd.to_numeric(known, errors="coerce").notna().mean() >= 0.5)
+
+
+def _texts(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """What stands in a column, as texts; empty where nothing does. A whole number among floats is written as one."""
+    known = column.astype(object).where(column.notna(), "")
+    return known.map(_text)
+
+
+def _text(value: Any) -> str:
+    whole = isinstance(value, float | np.floating) and value.is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+def _is_whole(name: str) -> bool:
+    """Whether it is a whole number as one writes it, without leading zeros."""
+    return re.fullmatch("0|-?[1-9][0-9]{0,99}", name) is not None
 
 
 def _numbers(column: "pd.Series[Any]", name: str) -> Any:

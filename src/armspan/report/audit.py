@@ -8,10 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from armspan._files import write_text
 from armspan._typing import FloatArray
 from armspan.diversity import LoggedDiversity
 from armspan.report import page
 from armspan.report.figures import COLOURS, SETTINGS, save
+from armspan.report.labels import plain
 
 CAPTION = (
     "Left: the share of contexts in which each arm may be best; the intervals hold for all arms at once. Middle: how "
@@ -40,7 +42,6 @@ _MOST_TICKS = 24
 def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
     """The page on one log; returns its path. notes : which columns and rows are part of it."""
     figure = audit_figure(audit)
-    save(figure, folder, "diversity")
     head = ["arm", "rows", "best in … of the contexts", "spread there", "weakest direction"]
     body = [
         page.word_table(["question", "answer", "why"], [[v.question, v.answer, v.reason] for v in audit.verdicts]),
@@ -56,8 +57,9 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
         f"features. An arm leads where it is ahead by {audit.margin:.3g}. An answer is wrong in at most "
         f"{audit.level:.0%} of logs."
     )
+    save(figure, folder, "diversity")
     path = folder / "audit.html"
-    path.write_text(page.page(f"Is this traffic diverse? {audit.name}", lead, body), encoding="utf-8")
+    write_text(path, page.page(f"Is this traffic diverse? {audit.name}", lead, body))
     return path
 
 
@@ -83,7 +85,7 @@ def audit_figure(audit: LoggedDiversity) -> Figure:
         often, spread, where = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
         _bars(often, np.array([arm.best for arm in arms]))
         often.set(xlabel="share of contexts", xlim=(0, 1), ylabel="arm", title="how often it is best")
-        often.set_yticks(range(len(arms)), [arm.name for arm in arms])
+        often.set_yticks(range(len(arms)), [plain(arm.name) for arm in arms])
         needed = audit.needed[1]
         _bars(spread, np.array([arm.spread for arm in arms]))
         spread.axvline(needed, color="0.35", linewidth=1, linestyle=":")
@@ -97,14 +99,14 @@ def audit_figure(audit: LoggedDiversity) -> Figure:
         names, d = audit.feature_names, len(audit.feature_names)
         shown = np.unique(np.linspace(0, d - 1, min(d, _MOST_TICKS)).astype(int))
         long = max(len(names[j]) for j in shown) > 2
-        where.set_xticks(shown, [names[j] for j in shown], rotation=90 if long else 0, fontsize=8)
+        where.set_xticks(shown, [plain(names[j]) for j in shown], rotation=90 if long else 0, fontsize=8)
         where.set(xlabel="feature", title="their weakest direction")
         where.tick_params(labelleft=False)
         where.grid(visible=False)
         for axes in (often, spread):
             axes.set_ylim(len(arms) - 0.5, -0.5)
         figure.colorbar(image, ax=where, label="share of the direction", shrink=0.9)
-        figure.suptitle(f"Diversity of {audit.name}")
+        figure.suptitle(plain(f"Diversity of {audit.name}"))
     return figure
 
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from armspan import theory
+from armspan._files import write_text
 from armspan.diversity import audit, problem_numbers, regret_bound
 from armspan.environments import Environment
 from armspan.environments.table import TableEnvironment
@@ -16,6 +17,7 @@ from armspan.errors import NotApplicable
 from armspan.experiments.idea import Idea
 from armspan.report import page
 from armspan.report.figures import COLOURS, SETTINGS, STYLES, save
+from armspan.report.labels import plain
 from armspan.simulation import Result
 from armspan.simulation.events import Events
 
@@ -36,9 +38,9 @@ EVENT_WORDS = (
 def write(name: str, env: Environment, result: Result, folder: Path) -> Path:
     """The page on a watched experiment; returns its path."""
     body = [page.paragraph(line) for line in _what_theory_says(env)]
+    drawn: dict[str, Figure] = {}
     for number, (policy, events) in enumerate(result.events.items(), 1):
-        figure = events_figure(env, result, policy)
-        save(figure, folder, f"events-{number}")
+        figure = drawn[f"events-{number}"] = events_figure(env, result, policy)
         body += [
             page.heading(policy),
             page.picture(figure, CAPTION),
@@ -46,13 +48,14 @@ def write(name: str, env: Environment, result: Result, folder: Path) -> Path:
             page.paragraph(_when(events, result.horizon)),
         ]
     if result.checkpoints[-1] >= 2:
-        bounds = bounds_figure(env, result)
-        save(bounds, folder, "bounds")
+        bounds = drawn["bounds"] = bounds_figure(env, result)
         caption = "Mean pseudo-regret of each watched policy, and what theory says, on log scales."
         body += [page.heading("Beside the bounds"), page.picture(bounds, caption)]
     lead = f"{result.runs.size} runs of {result.horizon:,} steps, split as the paper's proof splits them."
+    for title, figure in drawn.items():  # now that all of them could be drawn
+        save(figure, folder, title)
     path = folder / "events.html"
-    path.write_text(page.page(f"Why it happened: {name}", lead, body), encoding="utf-8")
+    write_text(path, page.page(f"Why it happened: {name}", lead, body))
     return path
 
 
@@ -81,7 +84,7 @@ def events_figure(env: Environment, result: Result, policy: str) -> Figure:
         eigenvalue_axes(knowledge, result, events)
         _pulls(pulls, result, events)
         _misses(misses, events, env.n_arms, result.horizon)
-        figure.suptitle(f"{policy} in {env.name}, {result.runs.size} runs")
+        figure.suptitle(plain(f"{policy} in {env.name}, {result.runs.size} runs"))
     return figure
 
 
@@ -133,9 +136,8 @@ def bounds_figure(env: Environment, result: Result) -> Figure:
         axes = figure.subplots()
         for look, policy in enumerate(result.events):
             mean = result.curves(policy).mean(axis=0)[result.checkpoints >= 2]
-            axes.plot(
-                t, mean, color=COLOURS[look % 6], linestyle=STYLES[look % 6], linewidth=2, label=f"{policy}, measured"
-            )
+            label = plain(f"{policy}, measured")
+            axes.plot(t, mean, color=COLOURS[look % 6], linestyle=STYLES[look % 6], linewidth=2, label=label)
         shapes = {"LinUCB, O(d√T) with constants": theory.linucb_bound(t, problem)}
         shapes["SupLinUCB, shape √(dT log³)"] = theory.suplinucb_shape(t, problem)
         if problem.gap > 0:

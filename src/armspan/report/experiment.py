@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import armspan
+from armspan._files import write_text
 from armspan._json import as_json
 from armspan.experiments.spec import Spec
 from armspan.report import figures, page, tables
@@ -27,12 +28,8 @@ def summary(spec: Spec, result: Result) -> dict[str, Any]:
 
 def write(spec: Spec, result: Result, folder: Path) -> Path:
     """Write everything and return the path of report.html."""
-    result.save(folder / "result.npz")
-    tables.write_curves({spec.name: result}, folder / "curves.csv")
-    text = as_json(summary(spec, result))
-    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    result.save(folder / "result.npz")  # first of all, so that nothing that comes later can lose it
     figure = figures.regret_figure(result, spec.name)
-    figures.save(figure, folder, "figure")
     env = spec.env
     rows = [[f"{a.number} {a.title}", a.answer, a.reason] for a in env.assumptions()]
     body = [
@@ -45,6 +42,10 @@ def write(spec: Spec, result: Result, folder: Path) -> Path:
         page.paragraph(RULE),
     ]
     lead = f"{env.n_arms} arms, {env.n_features} features; {result.runs.size} runs of {result.horizon:,} steps."
+    tables.write_curves({spec.name: result}, folder / "curves.csv")
+    text = as_json(summary(spec, result))
+    write_text(folder / "summary.json", text + "\n")
+    figures.save(figure, folder, "figure")
     path = folder / "report.html"
-    path.write_text(page.page(spec.name, lead, body), encoding="utf-8")
+    write_text(path, page.page(spec.name, lead, body))
     return path

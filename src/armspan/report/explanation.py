@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from armspan.agents import Explanation
 from armspan.report.figures import COLOURS, SETTINGS
+from armspan.report.labels import plain
 
 MOST_BARS = 12
 
@@ -37,5 +38,5 @@ def evidence_figure(why: Explanation) -> Figure:
         left.set(xlabel="part of the mean (β × mean reward)", ylabel="context × pulls")
         right.barh(places, np.array(variances) / max(why.width**2, 1e-300), color=colours)
         right.set(xlabel="share of the squared width", xlim=(0, 1))
-        figure.suptitle(f"arm {why.arm}: mean {why.mean:.4g}, width {why.width:.3g}")
+        figure.suptitle(plain(f"arm {why.arm}: mean {why.mean:.4g}, width {why.width:.3g}"))
     return figure

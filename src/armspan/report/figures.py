@@ -8,10 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from armspan._files import whole_file
 from armspan._typing import FloatArray
 from armspan.environments import paper_1a
 from armspan.experiments import DialResult, Survey
 from armspan.experiments.survey import THRESHOLDS
+from armspan.report.labels import plain
 from armspan.simulation import Result
 
 # Okabe and Ito's palette, with a line style each, so that the lines can be told apart without colour
@@ -41,17 +43,17 @@ def regret_figure(result: Result, title: str) -> Figure:
         top, cut = _top(mean, sd), 0
         for p, (name, look) in enumerate(_looks(result.policies).items()):
             colour, style = COLOURS[look], STYLES[look]
-            axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=name)
+            axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=plain(name))
             low, high, inside = mean[p] - 2 * sd[p], mean[p] + 2 * sd[p], mean[p] <= top
             axes.fill_between(t, low, high, where=inside, color=colour, alpha=0.15, linewidth=0)
             if mean[p, -1] > top:
                 out = int(np.argmax(mean[p] > top))
-                text = f"{name}: {mean[p, -1]:,.0f} at the end"
+                text = plain(f"{name}: {mean[p, -1]:,.0f} at the end")
                 place = (8, -12 - 15 * cut)
                 axes.annotate(text, (t[out], top), place, textcoords="offset points", color=colour, weight="bold")
                 cut += 1
         axes.set(xscale="log", xlim=(10, t[-1]) if t[-1] > 100 else None, ylim=(0, top))
-        axes.set(xlabel="steps T (log scale)", ylabel="pseudo-regret (sum of lost mean reward)", title=title)
+        axes.set(xlabel="steps T (log scale)", ylabel="pseudo-regret (sum of lost mean reward)", title=plain(title))
         axes.legend(loc="upper left", title=f"mean of {result.runs.size} runs, shaded ± 2 sd")
     return figure
 
@@ -109,7 +111,8 @@ def dial_figure(dial: DialResult) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write NAME.svg and NAME.png."""
     for suffix in ("svg", "png"):
-        figure.savefig(folder / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+        with whole_file(folder / f"{name}.{suffix}") as file:
+            figure.savefig(file, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
 
 
 def _figure() -> tuple[Figure, Axes]:

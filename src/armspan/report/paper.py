@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import armspan
+from armspan._files import write_text
 from armspan._json import as_json
 from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Settings, Survey, Tails
 from armspan.experiments.predictions import confusion, foreseen
@@ -83,16 +84,16 @@ def keep(key: str, outcome: Outcome, folder: Path) -> None:
 
 def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> Path:
     """Write figures, tables and the page, beside the runs that `keep` saved; returns the path of report.html."""
-    tables.write_curves(results_of(outcomes), folder / "curves.csv")
-    text = as_json(summary(outcomes, settings))
-    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     body = _overview(outcomes)
     for key, outcome in outcomes.items():
         body += _section(key, outcome, folder)
     body += _method(settings, kept=bool(results_of(outcomes)))
     lead = "Stochastic Linear Contextual Bandits with Diverse Contexts (Wu, Yang and Shen, AISTATS 2020), run again."
+    tables.write_curves(results_of(outcomes), folder / "curves.csv")
+    text = as_json(summary(outcomes, settings))
+    write_text(folder / "summary.json", text + "\n")
     path = folder / "report.html"
-    path.write_text(page.page("Does diversity make exploration free?", lead, body), encoding="utf-8")
+    write_text(path, page.page("Does diversity make exploration free?", lead, body))
     return path
 
 

@@ -2,10 +2,12 @@
 
 import csv
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
+from armspan._files import write_text
 from armspan.simulation import Result
 
 LANDMARKS = 5
@@ -13,16 +15,17 @@ LANDMARKS = 5
 
 def write_curves(results: Mapping[str, Result], path: Path) -> None:
     """One row a figure, policy and checkpoint: mean, standard deviation and 95 % interval of the pseudo-regret."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["figure", "policy", "step", "runs", "mean", "sd", "low", "high"])
-        for key, result in results.items():
-            mean, sd, (low, high) = result.mean(), result.sd(), result.interval()
-            for p, name in enumerate(result.policies):
-                for c, step in enumerate(result.checkpoints):
-                    values = (array[p, c] for array in (mean, sd, low, high))
-                    numbers = ("" if np.isnan(value) else f"{value:.6g}" for value in values)
-                    writer.writerow([key, name, int(step), result.runs.size, *numbers])
+    text = StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["figure", "policy", "step", "runs", "mean", "sd", "low", "high"])
+    for key, result in results.items():
+        mean, sd, (low, high) = result.mean(), result.sd(), result.interval()
+        for p, name in enumerate(result.policies):
+            for c, step in enumerate(result.checkpoints):
+                values = (array[p, c] for array in (mean, sd, low, high))
+                numbers = ("" if np.isnan(value) else f"{value:.6g}" for value in values)
+                writer.writerow([key, name, int(step), result.runs.size, *numbers])
+    write_text(path, text.getvalue())
 
 
 def landmark_table(result: Result) -> tuple[list[str], list[list[str]]]:
