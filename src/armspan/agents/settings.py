@@ -103,8 +103,8 @@ class Settings:
     @property
     def often(self) -> int:
         """Pulls after which V⁻¹ is looked at again; 0: when kernels say so, for rounding is far away then."""
-        bound = 1.0 if self.feature_bound is None else self.feature_bound
-        fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * bound**2
+        small = self.feature_bound is not None and self.ridge < SAFE_RIDGE * self.feature_bound**2
+        fragile = self.dtype == "float32" or small
         return max(256, self.width**2 // 64) if fragile else 0
 
     @property
