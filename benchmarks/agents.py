@@ -77,7 +77,7 @@ def _step_times(K: int, d: int, pulls: int) -> list[float]:
 
 def long_run() -> None:
     """A step's cost does not grow with t."""
-    agent = LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(10, 10)
+    agent = LinUCBd(feature_bound=2.0, parameter_bound=1.0).agent(10, 10)
     X = list(np.random.default_rng(1).normal(size=(1000, 10)) / 4)
 
     def pass_over() -> float:
@@ -147,7 +147,7 @@ def many_arms(d: int = 32) -> None:
     for K in (100, 1000, 10_000, 100_000):
         rng = np.random.default_rng(4)
         theta = rng.normal(size=(K, d)) / np.sqrt(d)
-        agent: Any = LinUCBd(feature_bound=1.0, parameter_bound=1.0, noise_scale=0.1).agent(K, d, memory=0)
+        agent: Any = LinUCBd(feature_bound=2.0, parameter_bound=1.0, noise_scale=0.1).agent(K, d, memory=0)
         for pulls in (0, 100, 1000, 10_000):
             if pulls:
                 _train(agent, theta, pulls - int(agent._state.arms[0, layout.PULLS]), rng)
