@@ -66,7 +66,7 @@ def test_no_index_is_out_of_bounds(compiled: Any, tmp_path: Path) -> None:
 
 def test_a_read_only_home_is_no_obstacle(tmp_path: Path) -> None:
     script = "from armspan.kernels import _compile; print(_compile._FOLDER)"
-    env = os.environ | {"XDG_CACHE_HOME": "/proc/nowhere", "TMPDIR": str(tmp_path)}
+    env = os.environ | {"XDG_CACHE_HOME": "/proc/nowhere", "TMPDIR": str(tmp_path), "NUMBA_CACHE_DIR": ""}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path))
 
