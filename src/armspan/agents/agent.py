@@ -1,7 +1,7 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
@@ -12,12 +12,12 @@ import numpy as np
 from armspan import _validate
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
-from armspan.agents import batch, files, forks
+from armspan.agents import batch, files, forks, lineage
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
 from armspan.agents.knowledge import arm_knowledge
-from armspan.agents.lineage import Delta, Knowledge, Lineage, add, fits, knowledge, missing, refused, union, within
+from armspan.agents.lineage import Delta, Lineage
 from armspan.agents.settings import Settings
 from armspan.agents.state import State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
@@ -282,35 +282,17 @@ class Agent:
         self._check_like(other)
         if isinstance(other, Delta):
             with self._closed():
-                held = self._lineage.held(self._state)
-                if not within(other.until, held):
-                    if not fits(other.since, other.until, held):
-                        raise missing(other.since, held)
-                    self._absorb(self._state, other.news, union(held, other.until))
+                self._use(lineage.told(self._state, other))
             return
         first, second = sorted((self, other), key=id)
         with first._closed(), second._closed():
-            mine, theirs = self._lineage.held(self._state), other._lineage.held(other._state)
-            together, whole = union(mine, theirs), knowledge(other._state, theirs)
-            base, own = other._lineage.since(theirs, mine), self._lineage.since(mine, theirs)
-            if not any(mine.get(name) and count for name, count in theirs.items()):
-                self._absorb(self._state, whole, together)
-            elif within(theirs, mine):
-                return
-            elif base is not None:
-                self._absorb(self._state, whole.less(base), together)
-            elif within(mine, theirs):
-                self._adopt(whole, None, together)
-            elif own is not None:
-                self._adopt(whole, knowledge(self._state, mine).less(own), together)
-            else:
-                raise refused(mine, theirs)
+            self._use(lineage.joined(self._state, other._state))
 
     def copy(self) -> "Agent":
         """The same agent once more, that learns for itself from now on; `merge` knows that they are relatives."""
         with self._closed():
             state = self._state.copy()
-            state.lineage = self._lineage.branched(state)
+            state.lineage = self._state.lineage.branched(state)
         twin = Agent(self.settings, self.arms[:1], policy=self.policy, feature_names=self.feature_names)
         twin._use(state)
         return twin
@@ -328,32 +310,9 @@ class Agent:
         if self.settings.forgets:
             raise NotApplicable("an agent that forgets has no delta: what it has forgotten is not new")
         with self._closed():
-            held = self._lineage.held(self._state)
-            now, base = knowledge(self._state, held), self._lineage.reported or self._lineage.base
-            self._state.lineage = replace(self._lineage, reported=now)
-            return Delta({} if base is None else base.held, held, now.less(base), self._shape)
-
-    def _absorb(self, state: State, news: Knowledge, held: Mapping[str, int]) -> None:
-        """Go on with a copy of this state that has learnt the news."""
-        new, lineage = state.with_more(news.names), self._lineage
-        add(new, news)
-        others = {name: count for name, count in held.items() if name != lineage.own}
-        foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(self._state)
-        new.lineage = replace(lineage, others=others, foreign=foreign)
-        self._use(new)
-
-    def _adopt(self, whole: Knowledge, news: Knowledge | None, held: Mapping[str, int]) -> None:
-        """Go on with all that another knows, and with one's own news."""
-        fresh = State(self.settings, self.arms)
-        fresh.head[: layout.HEAD] = self._state.head[: layout.HEAD]
-        fresh.head[[layout.DECISIONS, layout.REWARDS, layout.REMEMBERED]] = 0.0
-        fresh = fresh.with_more(whole.names)
-        add(fresh, whole)
-        self._absorb(fresh, news or Knowledge(held, (), {}, {}, 0.0, 0.0), held)
-
-    @property
-    def _lineage(self) -> Lineage:
-        return self._state.lineage
+            delta = lineage.reported(self._state, self._shape)
+            self._state.lineage = replace(self._state.lineage, reported=delta.now)
+            return delta
 
     @property
     def _shape(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def _in_parent() -> None:
 def _in_child() -> None:
     for agent in _held:
         agent._lock = threading.RLock()
-        agent._state.lineage = agent._lineage.branched(agent._state)
+        agent._state.lineage = agent._state.lineage.branched(agent._state)
     _held.clear()
 
 

@@ -94,11 +94,12 @@ class Lineage:
 class Delta:
     """What an agent has learnt between two moments, for `merge` of another: made by `Agent.delta`.
 
-    since, until : how many rewards of each agent it held before and after. news : what came between.
+    since : how many rewards of each agent it held before. now : what it holds after. news : what came between.
+    shape : what agents must have in common to be merged.
     """
 
     since: Held
-    until: Held
+    now: Knowledge
     news: Knowledge
     shape: Mapping[str, Any]
 
@@ -175,3 +176,56 @@ def add(state: State, news: Knowledge) -> None:
         for (name, x), (pulls, total) in news.contexts.items():
             row = np.frombuffer(x).reshape(1, -1).copy()
             memory.remember(state.head, state.memory, state.place[name], row, 0, float(pulls), float(total))
+
+
+def reported(state: State, shape: Mapping[str, Any]) -> Delta:
+    """What has come into a state since it was last reported, or since it began."""
+    base = state.lineage.reported or state.lineage.base
+    now = knowledge(state, state.lineage.held(state))
+    return Delta({} if base is None else base.held, now, now.less(base), shape)
+
+
+def told(state: State, delta: Delta) -> State:
+    """A state with the news of a delta, or the same if it holds them."""
+    held, until = state.lineage.held(state), delta.now.held
+    if within(until, held):
+        return state
+    if not fits(delta.since, until, held):
+        raise missing(delta.since, held)
+    return _with_news(state, state, delta.news, union(held, until))
+
+
+def joined(mine: State, theirs: State) -> State:
+    """A state with all that two hold, what they share once; or the first one if it holds all of it."""
+    own, other = mine.lineage.held(mine), theirs.lineage.held(theirs)
+    held, whole = union(own, other), knowledge(theirs, other)
+    if not any(own.get(name) and count for name, count in other.items()):
+        return _with_news(mine, mine, whole, held)
+    if within(other, own):
+        return mine
+    if (base := theirs.lineage.since(other, own)) is not None:
+        return _with_news(mine, mine, whole.less(base), held)
+    if within(own, other):
+        return _with_news(mine, _blank(mine), whole, held)
+    if (base := mine.lineage.since(own, other)) is not None:
+        begun_anew = _with_news(mine, _blank(mine), whole, held)
+        return _with_news(mine, begun_anew, knowledge(mine, own).less(base), held)
+    raise refused(own, other)
+
+
+def _with_news(mine: State, begin: State, news: Knowledge, held: Held) -> State:
+    """The state `begin` with news, as the next state of the agent whose state is mine."""
+    new, lineage = begin.with_more(news.names), mine.lineage
+    add(new, news)
+    others = {name: count for name, count in held.items() if name != lineage.own}
+    foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(mine)
+    new.lineage = replace(lineage, others=others, foreign=foreign)
+    return new
+
+
+def _blank(state: State) -> State:
+    """A state with the same arms that has learnt nothing."""
+    fresh = State(state.settings, state.names)
+    fresh.head[: layout.HEAD] = state.head[: layout.HEAD]
+    fresh.head[[layout.DECISIONS, layout.REWARDS, layout.REMEMBERED]] = 0.0
+    return fresh
