@@ -32,7 +32,7 @@ def steps() -> None:
     """A step = choose + update: the best of a few rounds, rivals in turns; after a warm-up, on the same contexts."""
     print("\nA step of an agent (choose + update), microseconds, and how many times NumPy by hand takes that")
     columns = f"{'NumPy':>10}{'armspan':>10}{'ratio':>8}"
-    print(f"{'K, d':>10}{'pulls an arm':>14}{columns}{columns}  (shared x, then a row an arm)")
+    print(f"{'K, d':>10}{'pulls per arm':>14}{columns}{columns}  (shared x, then a row per arm)")
     for (K, d), goal in CELLS.items():
         for pulls in (0, 2 * d):
             times = _step_times(K, d, pulls)
@@ -143,7 +143,7 @@ def memory(K: int = 1000, d: int = 200) -> None:
 
 def many_arms(d: int = 32) -> None:
     """A decision among many arms as exploration ends: how many arms are looked at closely, and how long it takes."""
-    print(f"\n{'arms':>8}{'pulls an arm':>14}{'looked at':>12}{'µs a decision':>15}")
+    print(f"\n{'arms':>8}{'pulls per arm':>14}{'looked at':>12}{'µs a decision':>15}")
     for K in (100, 1000, 10_000, 100_000):
         rng = np.random.default_rng(4)
         theta = rng.normal(size=(K, d)) / np.sqrt(d)

@@ -36,7 +36,7 @@ BAD_SHAPE = kernels.BAD_SHAPE
 class Agent:
     """A policy plus what it has learnt. Made by `policy.agent(...)`.
 
-    Contexts are x (d,) that all arms share, or (K, d) with a row an arm, in the order of `arms`; lists, NumPy arrays,
+    Contexts are x (d,) that all arms share, or (K, d), one row per arm, in the order of `arms`; lists, NumPy arrays,
     pandas and polars rows and mappings from feature names will do. `choose` and `update` may be called from several
     threads: each is one indivisible step.
     """

@@ -62,7 +62,7 @@ class DiversityReport:
     p : how often the rarest context of the bases arrives, or the rarest meta-context (Section 5) where contexts do not
         recur; 0 where there is no basis. p_interval : 95 % interval of it.
     merged_p, merged : the same where contexts with the same basis features count as one, and how many do at most.
-    arms : a row an arm. feature_names : what the features are called.
+    arms : one entry per arm. feature_names : what the features are called.
     half_space : the least diverse half-space of any arm's features (covariate diversity).
     optimal_rank : rank of all arms' optimal features together (the HLS condition asks for all of it).
     margin : the lead of the best arm that 5 % of the contexts fall short of.

@@ -238,7 +238,7 @@ def settled(head, arms, room, x, per_arm, alpha):
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
 def choose(S, x):
-    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with a row an arm; or why there is none. Changes S.
+    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
     What depends on x.ndim alone is left out when it is compiled.
@@ -460,7 +460,7 @@ def learn_row(head, arms, room, memory, k, x, row, y):
 
 @atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
 def learn(S, k, x, y):
-    """Learn reward y of arm k for its x (d,), or x (K, d) with a row an arm; or say why not. Changes S."""
+    """Learn reward y of arm k for its x (d,), or x (K, d) with one row per arm; or say why not. Changes S."""
     K, d, first, begin, end = borders(S)
     arms, room = matrix(S, first, K, THETA + d), matrix(S, end, K, d * (d + 2))
     memory = matrix(S, begin, int(S[SLOTS]), FEATURES + d)
