@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | goals | predictions: how often what armspan says is wrong.
+"""python -m benchmarks.truth growth | logs | goals | advice | predictions: how often what armspan says is wrong.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -20,7 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.truth import audits, growth, predictions, real
+from benchmarks.truth import advice, audits, growth, predictions, real
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.logs import Cell, cells
 
@@ -146,6 +146,25 @@ def goals_table(args: argparse.Namespace) -> list[str]:
     return table(head, rows)
 
 
+def advice_table(args: argparse.Namespace) -> list[str]:
+    """How often the advised number of rows settles *diverse?*, and how often the answer on greedy is wrong."""
+    logs = args.samples or 60
+    cells = list(spread_out(partial(advice.examine_advice, logs=logs), advice.advice_cells(), args.workers))
+    rows = []
+    for family in dict.fromkeys(found.cell.family for found in cells):
+        own = [found for found in cells if found.cell.family == family]
+        n = sum(found.open for found in own)
+        settled = [percent(sum(f.settled[x] for f in own) / n) if n else "–" for x in advice.FACTORS]
+        rows.append([family, str(n), *settled, str(sum(found.beyond for found in own))])
+    head = ["logs of 600 rows", "open", "settled by half of N", "by N", "by twice N", "N too large to try"]
+    greedy = []
+    for kind, counts in spread_out(partial(advice.examine_greedy, logs=3 * logs), list(advice.CONTEXTS), args.workers):
+        no = [f"{counts[truth, 'no']} of {counts[truth, 'no'] + counts[truth, 'not known']}" for truth in (True, False)]
+        greedy.append([kind, *no])
+    second = ["contexts", "no, and it is false", "no, and it is true"]
+    return [*table(head, rows), "", *table(second, greedy)]
+
+
 def predictions_table(args: argparse.Namespace) -> list[str]:
     """What was said before a run against what was seen after it."""
     found, notes = predictions.confusion_of(args.samples or 200, args.seed, partial(spread_out, workers=args.workers))
@@ -158,6 +177,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "real": real_table,
     "logs": logs_table,
     "goals": goals_table,
+    "advice": advice_table,
     "predictions": predictions_table,
 }
 

@@ -223,7 +223,7 @@ def test_children_of_a_busy_process_do_not_hang_and_can_report() -> None:
     arms, X, y = rng.integers(2, size=200), rng.normal(size=(200, D)), rng.normal(size=200)
 
     def work() -> None:
-        while not done.is_set():
+        while not done.wait(1e-4):
             agent.update(arms, X, y)
 
     thread = threading.Thread(target=work)

@@ -46,7 +46,7 @@ def test_a_window_and_its_sums_are_never_apart(tmp_path: Path) -> None:
 
     def learn() -> None:
         rng = np.random.default_rng(0)
-        while not done.is_set():
+        while not done.wait(1e-4):  # without a pause two threads may keep a third one from ever running
             agent.update(int(rng.integers(3)), rng.integers(-2, 3, size=2).astype(float), 1.0)
 
     threads = [threading.Thread(target=learn) for _ in range(2)]

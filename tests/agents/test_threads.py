@@ -50,7 +50,7 @@ def test_arms_change_while_others_learn() -> None:
 
     def change() -> None:
         number = 0
-        while not done.is_set():
+        while not done.wait(1e-4):
             number += 1
             agent.add_arm(number)
             agent.update(number, np.ones(3), 1.0)

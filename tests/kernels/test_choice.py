@@ -12,19 +12,20 @@ from armspan.simulation import simulate
 
 def test_ties_go_to_each_tied_arm_alike_and_to_no_other() -> None:
     index = np.array([1.0, 0.5, 1.0 - 1e-14, 0.999, 1.0])
-    arms = [break_tie(index, 1.0, 0, run, step) for run in range(100) for step in range(100)]
+    arms = [break_tie(index, 1.0, 1.0, 0, run, step) for run in range(100) for step in range(100)]
     counts = np.bincount(arms, minlength=5)
     assert counts[1] == counts[3] == 0
     assert stats.chisquare(counts[[0, 2, 4]]).pvalue > 1e-6
 
 
 def test_what_counts_as_a_tie() -> None:
-    assert is_tie(1.0, 1.0)
-    assert is_tie(0.0, 0.0)
-    assert is_tie(1e300, 1e300)
-    assert is_tie(1e-17, 0.0)
-    assert not is_tie(1.0, 1.0 - 1e-11)
-    assert not is_tie(1e300, 5.0)
+    assert is_tie(1.0, 1.0, 1.0)
+    assert is_tie(0.0, 0.0, 1.0)
+    assert is_tie(1e300, 1e300, 1.0)
+    assert is_tie(1e-17, 0.0, 1.0)
+    assert not is_tie(1e-17, 0.0, 1e-17)
+    assert not is_tie(1.0, 1.0 - 1e-11, 1.0)
+    assert not is_tie(1e300, 5.0, 1.0)
 
 
 @pytest.mark.parametrize("policy", [LinUCBd(), LinUCB(alpha=1.0), Greedy(), ContextUCB()])

@@ -23,13 +23,14 @@ from armspan.agents.state import State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
-from armspan.kernels.choice import ROUNDING
 
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
 ndarray = np.ndarray  # looked up once, not every time
 choose_one: Any = kernels.choose.quick
 learn_one: Any = kernels.learn.quick
+choose_single: Any = kernels.choose_single.quick
+learn_single: Any = kernels.learn_single.quick
 BAD_SHAPE = kernels.BAD_SHAPE
 
 
@@ -52,9 +53,11 @@ class Agent:
         self.settings, self.policy = settings, policy
         self._inputs = Inputs(settings, feature_names)
         self._lock = threading.RLock()
-        self._plain = settings.epsilon == 0 and settings.schedule is None and settings.dtype == "float64"
         self._double = settings.dtype == "float64"
-        self._quick = self._double and not settings.forgets and not settings.often  # that is more than one step
+        self._chooser: Any = kernels.choose if self._double else kernels.choose_single
+        self._learner: Any = kernels.learn if self._double else kernels.learn_single
+        self._plain = settings.schedule is None
+        self._quick = not settings.forgets  # that is more than one step
         try:
             state = State(settings, _distinct(arms))
             state.lineage = Lineage()
@@ -114,11 +117,11 @@ class Agent:
         only : names of the arms that are eligible; all, if left out.
         """
         if only is None and self._plain and x.__class__ is ndarray:
-            names, _, whole, _ = self._core
+            names, _, whole, state = self._core
             try:
-                k = choose_one(whole, x)
+                k = choose_one(whole, x) if self._double else choose_single(whole, state.room, x)
             except TypeError:  # it is not compiled yet; or x is not contiguous, or not of doubles
-                k = kernels.choose.late(BAD_SHAPE, whole, x)
+                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x)
             if k >= 0:
                 return names[k]
         return self.decide(x, only=only).arm
@@ -130,7 +133,7 @@ class Agent:
             eligible, propensity = self._eligible(only), np.empty(len(self.arms))
             self._set_alpha()
             head, arms, room, _ = self._state.parts
-            k = kernels.draw(head, arms, room, rows, per_arm, eligible, self.settings.epsilon, propensity)
+            k = kernels.draw(head, arms, room, rows, per_arm, eligible, propensity)
             self._inputs.keep_names()
             return Decision(self.arms[k], float(propensity[k]))
 
@@ -143,7 +146,7 @@ class Agent:
         """The probability (n, K) of each arm by its index (n, K)."""
         index, epsilon = np.where(eligible, index, -np.inf), self.settings.epsilon
         best = index.max(axis=1, keepdims=True)
-        tied = index >= best - ROUNDING * (1 + np.abs(best))
+        tied = index >= best - self._state.head[layout.TIED_WITHIN] * np.abs(best)
         if self.settings.ties == "first":
             tied = np.arange(index.shape[1]) == np.argmax(tied, axis=1)[:, None]
         share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)
@@ -158,7 +161,7 @@ class Agent:
         with self._lock:
             index, eligible = self.scores_many(X).index, self._eligible(only)
             share = self._shares(index, eligible)
-            chosen = batch.pick(self._state, index, eligible, self.settings.epsilon)
+            chosen = batch.pick(self._state, index, eligible)
             return Decisions([self.arms[k] for k in chosen], share[np.arange(len(chosen)), chosen])
 
     def top(self, x: Any, n: int, *, only: Sequence[Hashable] | None = None) -> list[Any]:
@@ -203,18 +206,21 @@ class Agent:
         """
         code = BAD_SHAPE
         if self._quick and x.__class__ is ndarray:
-            _, place, whole, _ = self._core
+            _, place, whole, state = self._core
             try:
-                code = learn_one(whole, place[arm], x, reward)
+                if self._double:
+                    code = learn_one(whole, place[arm], x, reward)
+                else:
+                    code = learn_single(whole, state.room, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
                 code = BAD_SHAPE
                 if not hasattr(reward, "__len__"):
-                    kernels.learn.compile_for(whole, 0, x, 0.0)
+                    self._learner.compile_for(*self._knowledge(state), 0, x, 0.0)
             if code == 0:  # nearly always
                 return
             if code == kernels.CROWDED:
                 kernels.make_way(whole)
-                code = learn_one(whole, place[arm], x, reward)
+                code = self._learner(*self._knowledge(state), place[arm], x, reward)
                 if code == 0:
                     return
         self._update_slowly(code, arm, x, reward)
@@ -443,9 +449,6 @@ class Agent:
             code = self._learn_held(state, k, x, y)
         if code == kernels.NOT_FINITE:
             raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {y:g}")
-        often = self.settings.often
-        if code == 0 and often and state.arms[k, layout.PULLS] % often == 0:
-            code = kernels.DUE
         if code == 0 and not self.settings.forgets:
             return
         with self._closed():
@@ -459,15 +462,16 @@ class Agent:
             elif code == kernels.DUE:
                 state.check(k)
 
+    def _knowledge(self, state: State) -> tuple[Any, ...]:
+        """The arrays that kernels are given: one, or in single precision two."""
+        return (state.whole,) if self._double else (state.whole, state.room)
+
     def _learn_held(self, state: State, k: int, x: FloatArray, y: float) -> int:
         """One reward, for a context that has been looked at: it may be longer than the bound."""
         state.head[layout.LARGEST] = self.settings.largest
         try:
             while True:
-                if self._double:
-                    code = int(kernels.learn(state.whole, k, x, y))
-                else:
-                    code = int(kernels.learn_single(state.whole, state.room, k, x.reshape(1, -1), y))
+                code = int(self._learner(*self._knowledge(state), k, x, y))
                 if code != kernels.CROWDED:
                     return code
                 kernels.make_way(state.whole)

@@ -75,10 +75,10 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return mean, width
 
 
-def pick(state: State, index: FloatArray, eligible: BoolArray, epsilon: float) -> IntArray:
+def pick(state: State, index: FloatArray, eligible: BoolArray) -> IntArray:
     """The arm with the largest index in each row (n, K), ties and ε-mixture as in single decisions. Counts them."""
     chosen = np.empty(len(index), dtype=np.int64)
-    kernels.pick(state.head, index, eligible, epsilon, chosen)
+    kernels.pick(state.head, index, eligible, chosen)
     return chosen
 
 

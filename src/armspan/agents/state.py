@@ -14,6 +14,7 @@ from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 from armspan.kernels import triangles
+from armspan.kernels.choice import ROUNDING, SINGLE_ROUNDING
 
 SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
@@ -55,6 +56,8 @@ class State:
         self.head[layout.SEED_HIGH], self.head[layout.SEED_LOW] = divmod(settings.seed, 2**32)
         self.head[layout.INTERCEPT] = settings.intercept
         self.head[layout.FIRST_OF_TIES] = settings.ties == "first"
+        self.head[layout.EPSILON], self.head[layout.OFTEN] = settings.epsilon, settings.often
+        self.head[layout.TIED_WITHIN] = ROUNDING if settings.dtype == "float64" else SINGLE_ROUNDING
         for k in range(len(self.names)):
             self.clear(k)
 

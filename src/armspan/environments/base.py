@@ -43,6 +43,11 @@ class Environment(ABC):
         """R, for which the noise is R-subgaussian."""
         return self.noise.scale
 
+    @property
+    def reward_scale(self) -> float:
+        """How large rewards are, roughly: what differs by rounding is seen relative to it."""
+        return float(max(self.feature_bound * self.parameter_bound, self.noise_scale))
+
     @abstractmethod
     def stream(self, seed: int, runs: IntArray) -> Stream:
         """The decisions of the given runs; a draw is a function of (seed, run, step) alone."""

@@ -138,4 +138,4 @@ class BoxStream:
         noise = np.empty((R, B))
         draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, *rows)
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        return Block(self._seed, first, self._runs, np.arange(R * B).reshape(R, B), *rows, noise)
+        return Block(self._seed, first, self._runs, np.arange(R * B).reshape(R, B), *rows, noise, env.reward_scale)

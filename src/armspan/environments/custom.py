@@ -46,6 +46,11 @@ class CustomEnvironment(Environment):
         """The user's object."""
         return self._source
 
+    @property
+    def reward_scale(self) -> float:
+        known = hasattr(self, "feature_bound") and hasattr(self, "parameter_bound")
+        return super().reward_scale if known else self.noise_scale
+
     def stream(self, seed: int, runs: IntArray) -> "CustomStream":
         return CustomStream(self, seed, runs)
 
@@ -91,7 +96,7 @@ class CustomStream:
         losses = diversity.losses(means)
         noise = np.empty((R, B))
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        return per_step_block(self._seed, first, self._runs, x, means, losses, noise)
+        return per_step_block(self._seed, first, self._runs, x, means, losses, noise, env.reward_scale)
 
     def _generator(self, run: int, step: int) -> np.random.Generator:
         position = {"counter": np.array([0, step, 0, 0], np.uint64), "key": np.array([self._seed, run], np.uint64)}

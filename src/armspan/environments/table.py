@@ -105,7 +105,7 @@ class TableStream:
     """Draws contexts of a finite set, for some runs."""
 
     def __init__(self, env: TableEnvironment, seed: int, runs: IntArray) -> None:
-        self._noise, self._seed, self._runs = env.noise, np.uint64(seed), runs
+        self._noise, self._seed, self._runs, self._unit = env.noise, np.uint64(seed), runs, env.reward_scale
         self._threshold, self._alias, self._x, self._means, self._losses = env.tables()
         self._row = np.full(runs.size, len(self._threshold) - 1, dtype=np.int64)  # the last row is the start's
         self._contexts, self._noise_of_block = np.empty((0, 0), dtype=np.int64), np.empty((0, 0))
@@ -122,7 +122,7 @@ class TableStream:
             self._seed, self._runs, first, self._threshold, self._alias, self._row,
             self._noise.code, self._noise.scale, contexts, noise,
         )  # fmt: skip
-        return Block(self._seed, first, self._runs, contexts, self._x, self._means, self._losses, noise)
+        return Block(self._seed, first, self._runs, contexts, self._x, self._means, self._losses, noise, self._unit)
 
 
 def alias_tables(rows: FloatArray) -> tuple[NDArray[np.uint64], IntArray]:

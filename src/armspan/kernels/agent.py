@@ -22,6 +22,7 @@ from armspan.kernels.agent_layout import (
     BIAS,
     CLOSED,
     DECISIONS,
+    EPSILON,
     EVALUATED,
     FEATURES,
     FIRST_OF_TIES,
@@ -33,6 +34,7 @@ from armspan.kernels.agent_layout import (
     LONGEST,
     MODE,
     N_ARMS,
+    OFTEN,
     PRUNE,
     PULLS,
     REWARDS,
@@ -42,10 +44,11 @@ from armspan.kernels.agent_layout import (
     SEED_LOW,
     SLOTS,
     THETA,
+    TIED_WITHIN,
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
-from armspan.kernels.choice import ROUNDING, break_tie, contend, is_tie
+from armspan.kernels.choice import break_tie, contend, within
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.views import matrix
 
@@ -212,12 +215,13 @@ def four_estimates(arms, k0, k1, k2, k3, x):
 
 @inlined
 def tied_arm(head, index, best):
-    """One of the arms whose index equals the best up to rounding: the first, or any by the agent's random stream."""
-    if head[FIRST_OF_TIES] > 0.0:
-        for k in range(index.size):
-            if is_tie(best, index[k]):
+    """One of the arms whose index equals the best up to rounding: the first, or any at random. Changes index."""
+    for k in range(index.size):
+        if within(best, index[k], head[TIED_WITHIN]):
+            if head[FIRST_OF_TIES] > 0.0:
                 return k
-    return break_tie(index, best, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
+            index[k] = best
+    return break_tie(index, best, 0.0, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
 
 
 @atomic_kernel()
@@ -236,15 +240,22 @@ def settled(head, arms, room, x, per_arm, alpha):
     return tied_arm(head, index, best)
 
 
-@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
-def choose(S, x):
+@part
+def stray(head, among):
+    """Which of so many arms the ε-mixture takes now, or -1 where it leaves the choice to the index."""
+    mixed, which, _, _ = words(seed_of(head), np.int64(0), np.int64(head[DECISIONS]), 1, TIES)
+    return np.int64((which * np.uint64(among)) >> HALF) if unit(mixed) < head[EPSILON] else np.int64(-1)
+
+
+@part
+def chosen(S, room, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
     What depends on x.ndim alone is left out when it is compiled.
     """
-    K, d, begin, _, end = borders(S)
-    arms, room, ridge = matrix(S, begin, K, THETA + d), matrix(S, end, K, d * (d + 2)), S[RIDGE]
+    K, d, begin, _, _ = borders(S)
+    arms, ridge = matrix(S, begin, K, THETA + d), S[RIDGE]
     if S[CLOSED] > 0.0:
         return BUSY
     if x.ndim == 1:
@@ -281,7 +292,7 @@ def choose(S, x):
     for step in range(K + 3):
         if step < K:
             k = first + step if first + step < K else first + step - K
-            if pruning and upper[k] < best - ROUNDING * (1.0 + abs(best)):
+            if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
                 continue
             evaluated += 1
             if team > 1 and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
@@ -318,15 +329,31 @@ def choose(S, x):
             variance = variance_of(arms, room, ridge, k, rows, k * per_arm, length)
         mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
         best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
-    if is_tie(best, second):
+    if within(best, second, S[TIED_WITHIN]):
         arm = settled(S, arms, room, rows, per_arm, alpha)
+    if S[EPSILON] > 0.0:
+        anyone = stray(S, K)
+        arm = arm if anyone < 0 else anyone
     S[DECISIONS] += 1.0
     S[EVALUATED] += evaluated
     return arm
 
 
+@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
+def choose(S, x):
+    """The arm for x (d,) or (K, d), or why there is none. Changes S."""
+    K, d, _, _, end = borders(S)
+    return chosen(S, matrix(S, end, K, d * (d + 2)), x)
+
+
+@atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], {x})" for x in CONTEXTS])
+def choose_single(S, room, x):
+    """`choose` with a room in single precision."""
+    return chosen(S, room, x)
+
+
 @inlined
-def pick_one(head, index, eligible, epsilon, propensity):
+def pick_one(head, index, eligible, propensity):
     """An eligible arm: with probability epsilon any, else one with the largest index. Changes propensity and head."""
     K, best, among, tied = index.size, -math.inf, 0, 0
     for k in range(K):
@@ -334,15 +361,14 @@ def pick_one(head, index, eligible, epsilon, propensity):
         best = max(best, index[k])
         among += eligible[k]
     for k in range(K):
-        tied += is_tie(best, index[k])
+        tied += within(best, index[k], head[TIED_WITHIN])
     first = head[FIRST_OF_TIES] > 0.0
     arm = tied_arm(head, index, best)
     for k in range(K):
-        share = (1.0 if k == arm else 0.0) if first else 1.0 / tied if is_tie(best, index[k]) else 0.0
-        propensity[k] = (1.0 - epsilon) * share + (epsilon / among if eligible[k] else 0.0)
-    mixed, which, _, _ = words(seed_of(head), np.int64(0), np.int64(head[DECISIONS]), 1, TIES)
-    if unit(mixed) < epsilon:
-        skip = np.int64((which * np.uint64(among)) >> HALF)
+        share = (1.0 if k == arm else 0.0) if first else 1.0 / tied if index[k] == best else 0.0
+        propensity[k] = (1.0 - head[EPSILON]) * share + (head[EPSILON] / among if eligible[k] else 0.0)
+    skip = stray(head, among)
+    if skip >= 0:
         for k in range(K):
             if eligible[k]:
                 arm = k
@@ -354,7 +380,7 @@ def pick_one(head, index, eligible, epsilon, propensity):
 
 
 @atomic_kernel()
-def draw(head, arms, room, x, per_arm, eligible, epsilon, propensity):
+def draw(head, arms, room, x, per_arm, eligible, propensity):
     """Choose among the eligible arms: with probability epsilon any of them, else one that is best. Changes head.
 
     propensity : (K,) becomes the probability of each arm.
@@ -368,15 +394,15 @@ def draw(head, arms, room, x, per_arm, eligible, epsilon, propensity):
     for k in range(K):
         index[k] = mean[k] + alpha * index[k]
     head[EVALUATED] += K
-    return pick_one(head, index, eligible, epsilon, propensity)
+    return pick_one(head, index, eligible, propensity)
 
 
 @atomic_kernel()
-def pick(head, index, eligible, epsilon, chosen):
+def pick(head, index, eligible, chosen):
     """`pick_one` for every row of index (n, K). Changes head, index and chosen (n,)."""
     propensity = np.empty(index.shape[1])
     for row in range(index.shape[0]):
-        chosen[row] = pick_one(head, index[row], eligible, epsilon, propensity)
+        chosen[row] = pick_one(head, index[row], eligible, propensity)
 
 
 @part
@@ -455,20 +481,34 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     pulls = int(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
     due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or doubled
+    if head[OFTEN] > 0.0:
+        due = due or pulls % int(head[OFTEN]) == 0
     return DUE if due else 0
 
 
-@atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
-def learn(S, k, x, y):
-    """Learn reward y of arm k for its x (d,), or x (K, d) with one row per arm; or say why not. Changes S."""
-    K, d, first, begin, end = borders(S)
-    arms, room = matrix(S, first, K, THETA + d), matrix(S, end, K, d * (d + 2))
-    memory = matrix(S, begin, int(S[SLOTS]), FEATURES + d)
+@part
+def learn_into(S, room, k, x, y):
+    """`learn` with the room given."""
+    K, d, first, begin, _ = borders(S)
+    arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
     if x.ndim == 1:
         return learn_row(S, arms, room, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
     if x.shape[0] != K:
         return BAD_SHAPE
     return learn_row(S, arms, room, memory, k, x, k, y)
+
+
+@atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
+def learn(S, k, x, y):
+    """Learn reward y of arm k for its x (d,), or x (K, d) with one row per arm; or say why not. Changes S."""
+    K, d, _, _, end = borders(S)
+    return learn_into(S, matrix(S, end, K, d * (d + 2)), k, x, y)
+
+
+@atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], int64, {x}, float64)" for x in CONTEXTS])
+def learn_single(S, room, k, x, y):
+    """`learn` with a room in single precision."""
+    return learn_into(S, room, k, x, y)
 
 
 @atomic_kernel()
@@ -505,11 +545,3 @@ def unlearn(arms, room, k, x, y):
         times(room, k, rows, 0, z)
         arms[k, THETA:] = z[0]
     return sound
-
-
-@atomic_kernel()
-def learn_single(S, room, k, x, y):
-    """`learn` with a room in single precision, for x (1, d) or (K, d)."""
-    K, d, first, begin, _ = borders(S)
-    arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
-    return learn_row(S, arms, room, memory, k, x, np.int64(k if x.shape[0] > 1 else 0), y)

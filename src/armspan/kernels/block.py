@@ -1,6 +1,6 @@
 """What kernels are given: a block of decisions to make, and the state of the policy that makes them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ class Block(NamedTuple):
     runs : (R,) numbers of the runs.
     contexts : (R, B) which row of the three tables each step has. B may exceed the block by one; marks tell its end.
     x : (n, K, d) features. means : (n, K) mean rewards. losses : (n, K) pseudo-regret of a pull.
-    noise : (R, B) what is added to the mean reward of the arm that is pulled.
+    noise : (R, B) what is added to the mean reward of the arm that is pulled. unit : how large rewards are, roughly.
     """
 
     seed: np.uint64
@@ -26,16 +26,17 @@ class Block(NamedTuple):
     means: FloatArray
     losses: FloatArray
     noise: FloatArray
+    unit: float
 
 
 def per_step_block(
-    seed: np.uint64, first: int, runs: IntArray, x: FloatArray, means: FloatArray, losses: FloatArray, noise: FloatArray
+    seed: np.uint64, first: int, runs: IntArray, x: FloatArray, means: FloatArray, losses: FloatArray, *rest: Any
 ) -> Block:
-    """A block whose every step has a context of its own: x (R, B, K, d), means and losses (R, B, K), noise (R, B)."""
+    """A block whose every step has a context of its own: x (R, B, K, d), means and losses (R, B, K), and the rest."""
     R, B, K, d = x.shape
     contexts = np.arange(R * B).reshape(R, B)
     rows = (R * B, K)
-    return Block(seed, first, runs, contexts, x.reshape(*rows, d), means.reshape(rows), losses.reshape(rows), noise)
+    return Block(seed, first, runs, contexts, x.reshape(*rows, d), means.reshape(rows), losses.reshape(rows), *rest)
 
 
 class Tally(NamedTuple):

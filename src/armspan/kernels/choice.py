@@ -6,7 +6,9 @@ from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import HALF, TIES, words
 
 ROUNDING = 1e-12
-"""Indices i and j are tied if they differ by at most this times 1 + |i|, that is, by rounding alone."""
+"""Indices are tied if they differ by at most this, relative to them and to rewards: that is, by rounding alone."""
+SINGLE_ROUNDING = 4e-6
+"""The same where agents' knowledge is in single precision."""
 
 
 @inlined
@@ -18,22 +20,28 @@ def contend(value, a, best, second, arm):
 
 
 @inlined
-def is_tie(best, second):
-    """Whether the two largest indices are equal up to rounding."""
-    return not best - second > ROUNDING * (1.0 + abs(best))
+def within(best, index, rounding):
+    """Whether an index equals the best up to rounding, where nothing is known of rewards."""
+    return not best - index > rounding * abs(best)
+
+
+@inlined
+def is_tie(best, second, unit):
+    """Whether the two largest indices are equal up to rounding; unit : how large rewards are, roughly."""
+    return not best - second > ROUNDING * (unit + abs(best))
 
 
 @exact_kernel
-def break_tie(index, best, seed, run, step):
+def break_tie(index, best, unit, seed, run, step):
     """One of the arms whose index (K,) equals the best up to rounding."""
     tied = 0
     for a in range(index.size):
-        tied += is_tie(best, index[a])
+        tied += is_tie(best, index[a], unit)
     word, _, _, _ = words(seed, run, step, 0, TIES)
     skip = np.int64((word * np.uint64(tied)) >> HALF)
     arm = 0
     for a in range(index.size):
-        if is_tie(best, index[a]):
+        if is_tie(best, index[a], unit):
             arm = a
             if skip == 0:
                 break

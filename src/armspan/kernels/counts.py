@@ -14,15 +14,15 @@ LOWEST = -math.inf
 
 
 @inlined
-def choose(pulls, reward_sums, c, alpha, index, seed, run, step, K):
+def choose(pulls, reward_sums, c, alpha, index, unit, seed, run, step, K):
     """The arm with the largest mean reward + α_t/√pulls in context c. Changes index (K,)."""
     best, second, a = LOWEST, LOWEST, 0
     for k in range(K):
         N = real(pulls[c, k])
         index[k] = reward_sums[c, k] / N + alpha / math.sqrt(N) if N > 0.0 else UNTRIED
         best, second, a = contend(index[k], k, best, second, a)
-    if is_tie(best, second):
-        a = break_tie(index, best, seed, run, step)
+    if is_tie(best, second, unit):
+        a = break_tie(index, best, unit, seed, run, step)
     return a
 
 
@@ -37,7 +37,7 @@ def advance_counts(block, alpha, marks, state, curve, tally):
         for m in range(marks.size):
             while i < marks[m]:
                 c, run, step = contexts[i], block.runs[r], block.first + i
-                a = choose(pulls, reward_sums, c, alpha[i], index, block.seed, run, step, index.size)
+                a = choose(pulls, reward_sums, c, alpha[i], index, block.unit, block.seed, run, step, index.size)
                 pulls[c, a] += 1
                 reward_sums[c, a] += means[c, a] + noise[i]
                 regret += losses[c, a]

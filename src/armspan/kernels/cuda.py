@@ -58,8 +58,8 @@ def kernel(
     few : so few runs that a step's latency counts, not the number of its instructions. watching : count the events of
     `watched` too, of a linear policy. Of what is returned:
 
-    seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). alpha :
-    (steps,) exploration of each step.
+    seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). unit :
+    how large rewards are, roughly. alpha : (steps,) exploration of each step.
     marks : (M,) steps of the launch, from 0, after which curve (R, M) takes down the pseudo-regret and noise_curve the
     noise; the last mark is beyond the steps. threshold, alias, x, means, losses : tables as in `draws` and `Block`.
     low, high, theta, gap : the box. regret, noise_sums, at : (R,) and, with an entry for each number that is learnt,
@@ -85,7 +85,7 @@ def kernel(
 
     @cuda.jit(fastmath=single)
     def advance(
-        seed, first, steps, runs, scale, ridge, alpha, marks, threshold_table, alias_table, x_table, means_table,
+        seed, first, steps, runs, scale, ridge, unit, alpha, marks, threshold_table, alias_table, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
         keep_noise, ends, suboptimal, watch,
     ):  # fmt: skip
@@ -168,7 +168,9 @@ def kernel(
                         counted.irregular, counted.clouded, r, K,
                     )  # fmt: skip
                 if policy == LINEAR:
-                    a = np.uint32(choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, seed, run, step, K, D))
+                    a = np.uint32(
+                        choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, unit, seed, run, step, K, D)
+                    )
                     if watching:
                         misses = 0
                         for k in range(K):
@@ -226,7 +228,7 @@ def kernel(
                         y = means[c, a] + e
                         learn(V, V_inv, b, theta_hat, np.uint64(a), x, c, y, mean[a], variance[a], z, D)
                 else:
-                    a = np.uint32(choose_by_count(pulls, reward_sums, c, alpha_t, index, seed, run, step, K))
+                    a = np.uint32(choose_by_count(pulls, reward_sums, c, alpha_t, index, unit, seed, run, step, K))
                     pulls[c, a] += 1
                     reward_sums[c, a] += means[c, a] + e
                 if losses[c, a] > 0:

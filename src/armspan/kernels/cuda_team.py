@@ -80,7 +80,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
 
     @cuda.jit(fastmath=single)
     def advance(
-        seed, first, steps, runs, scale, ridge, alpha, marks, threshold, alias, x_table, means_table,
+        seed, first, steps, runs, scale, ridge, unit, alpha, marks, threshold, alias, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
         keep_noise, ends, suboptimal, watch,
     ):  # fmt: skip
@@ -190,7 +190,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
                         mean[k], variance[k] = estimate, form
                         index[k] = estimate + alpha_t * math.sqrt(abs(form))
                 cuda.syncthreads()
-                a = np.uint32(best_of(index, seed, run, step, K))
+                a = np.uint32(best_of(index, unit, seed, run, step, K))
                 y, width = means[0, a] + e, variance[a]
                 error, from_row, from_lane = y - mean[a], a // TEAM * d, a % TEAM * together
                 for turn in range(columns):

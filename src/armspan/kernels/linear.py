@@ -30,26 +30,26 @@ def score(V_inv, theta_hat, a, x, c, d):
 
 
 @inlined
-def choose(V_inv, theta_hat, x, c, alpha, index, mean, variance, seed, run, step, K, d):
+def choose(V_inv, theta_hat, x, c, alpha, index, mean, variance, unit, seed, run, step, K, d):
     """The arm with the largest r̂ + α_t σ̂: Algorithm 1, line 8. Changes index, mean and variance (K,)."""
     best, second, a = LOWEST, LOWEST, 0
     for k in range(K):
         mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
         index[k] = mean[k] + alpha * math.sqrt(abs(variance[k]))
         best, second, a = contend(index[k], k, best, second, a)
-    if is_tie(best, second):
-        a = break_tie(index, best, seed, run, step)
+    if is_tie(best, second, unit):
+        a = break_tie(index, best, unit, seed, run, step)
     return a
 
 
 @inlined
-def best_of(index, seed, run, step, K):
+def best_of(index, unit, seed, run, step, K):
     """The arm with the largest index (K,), where all are known."""
     best, second, a = LOWEST, LOWEST, 0
     for k in range(K):
         best, second, a = contend(index[k], k, best, second, a)
-    if is_tie(best, second):
-        a = break_tie(index, best, seed, run, step)
+    if is_tie(best, second, unit):
+        a = break_tie(index, best, unit, seed, run, step)
     return a
 
 
@@ -137,7 +137,9 @@ def advance(block, alpha, marks, state, curve, tally, d, two):
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 c, run, step = contexts[i], block.runs[r], block.first + i
-                a = choose(V_inv, theta_hat, x, c, alpha[i], index, mean, variance, block.seed, run, step, K, d)
+                a = choose(
+                    V_inv, theta_hat, x, c, alpha[i], index, mean, variance, block.unit, block.seed, run, step, K, d
+                )
                 y = means[c, a] + noise[i]
                 if two:
                     learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])

@@ -135,8 +135,8 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, tally, gram
                     misses += abs(mean[k] - means[c, k]) > width
                     index[k] = mean[k] + width
                     best, second, a = contend(index[k], k, best, second, a)
-                if is_tie(best, second):
-                    a = break_tie(index, best, block.seed, block.runs[r], t - 1)
+                if is_tie(best, second, block.unit):
+                    a = break_tie(index, best, block.unit, block.seed, block.runs[r], t - 1)
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
                 costly[tally.bins[i], a] += losses[c, a] > 0

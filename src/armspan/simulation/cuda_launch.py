@@ -130,7 +130,7 @@ class Chunk:
         self.carried.append(cuda.device_array((learnt if counting else 1, R), np.int64))
         self.carried += [cuda.device_array(totals), cuda.device_array(state, self.real)]
         self.runs = cuda.to_device(np.ascontiguousarray(work.runs[rows]))
-        self.numbers = self.real(env.noise.scale), self.real(ridge)
+        self.numbers = self.real(env.noise.scale), self.real(ridge), self.real(env.reward_scale)
         self.ends = cuda.to_device(octaves.edges(work.horizon).copy())
         self.suboptimal = cuda.to_device(np.zeros((octaves.count(work.horizon), K, R), np.uint32))
 

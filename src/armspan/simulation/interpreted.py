@@ -30,15 +30,15 @@ class Actor(Protocol):
 class ReferenceActor:
     """The naive form of a built-in policy; ties are broken as the compiled form breaks them."""
 
-    def __init__(self, reference: Reference, seed: int) -> None:
-        self._reference, self._seed = reference, np.uint64(seed)
+    def __init__(self, reference: Reference, unit: float, seed: int) -> None:
+        self._reference, self._unit, self._seed = reference, unit, np.uint64(seed)
         self.update = reference.update
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         index = np.minimum(self._reference.index(x, context, step), UNTRIED)
         best = index.max()
-        if np.count_nonzero(best - index <= ROUNDING * (1.0 + abs(best))) > 1:
-            return int(break_tie(index, best, self._seed, run, step - 1))
+        if np.count_nonzero(best - index <= ROUNDING * (self._unit + abs(best))) > 1:
+            return int(break_tie(index, best, self._unit, self._seed, run, step - 1))
         return int(index.argmax())
 
 
@@ -87,7 +87,7 @@ class InterpretedLearner:
 def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], Actor]:
     """A function from a run's number to a fresh actor."""
     if isinstance(policy, Policy):
-        return lambda run: ReferenceActor(policy.reference(env), seed)
+        return lambda run: ReferenceActor(policy.reference(env), env.reward_scale, seed)
     make = getattr(policy, "agent", policy)
     if not callable(make):
         raise NotApplicable(

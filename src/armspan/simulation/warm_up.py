@@ -86,8 +86,9 @@ def _much() -> None:
 
 def _single() -> None:
     agent = _agent(dtype="float32")
-    agent.update(0, np.ones(2), 1.0)
-    agent.choose(np.ones(2))
+    for x in (np.ones(2), np.ones((2, 2))):
+        agent.update(0, x, 1.0)
+        agent.choose(x)
     _ask(agent)
 
 
