@@ -80,13 +80,12 @@ def beside_numpy() -> None:
 def flat_in_t() -> None:
     """Cost of a step early and late in a run."""
     env = paper_1a()
-    from armspan.policies.learners import LinearLearner
 
     def cost_at(start: int) -> float:
         runs = np.arange(8)
         policy = LinUCBd()
         learner = policy.learner(env, runs)
-        assert isinstance(learner, LinearLearner)
+        assert learner is not None
         stream, marks, curve = env.stream(0, runs), np.array([2048]), np.empty((8, 1))
         tally = Tally(np.zeros(2048, dtype=np.int64), np.zeros((8, 1, env.n_arms), dtype=np.uint32))
         taken = np.inf

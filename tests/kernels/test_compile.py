@@ -20,7 +20,9 @@ from tests.tolerance import assert_close
 SIMULATE = """
 import json, sys
 import armspan
-from armspan.kernels import counts, draws, linear
+from armspan.kernels import draws, linear
+from armspan.kernels.families import counts as of_counts
+from armspan.kernels.families import linear as of_linear
 
 table, box = armspan.environments.paper_1a(), armspan.environments.paper_1c(3)
 features = [[[1.0, 0.2, 0.1, 0.3, 0.5]], [[0.4, 0.1, 0.9, 0.2, 0.3]]]
@@ -29,8 +31,8 @@ policies = [armspan.LinUCBd(), armspan.Greedy()]
 ends = []
 for env, extra in ((table, [armspan.ContextUCB()]), (box, []), (wide, [])):
     ends.append(armspan.simulate(env, policies + extra, horizon=203, runs=2).pseudo_regret[:, :, -1].tolist())
-kernels = [linear.advance_linear, linear.advance_linear_2, linear.advance_linear_4, linear.rebuild,
-           counts.advance_counts, draws.draw_table, draws.draw_noise, draws.draw_box]
+kernels = [of_linear.advance_linear, of_linear.advance_linear_2, of_linear.advance_linear_4,
+           linear.rebuild, of_counts.advance_counts, draws.draw_table, draws.draw_noise, draws.draw_box]
 stats = [getattr(kernel, "stats", None) for kernel in kernels]
 misses = sum(sum(entry.cache_misses.values()) for entry in stats if entry)
 print(json.dumps({"ends": ends, "misses": misses}))

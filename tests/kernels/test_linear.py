@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan.environments import BoxContexts, FiniteContexts
-from armspan.kernels import counts, draws, linear
+from armspan.kernels import draws, linear
 from armspan.kernels.block import Tally
+from armspan.kernels.families import counts as counts_family
+from armspan.kernels.families import linear as linear_family
 from armspan.policies import ContextUCB, LinUCB
-from armspan.policies.learners import UNROLLED, LinearLearner
+from armspan.policies.learners import FamilyLearner
 from armspan.simulation import simulate
 from armspan.theory import as_schedule
 from tests import naive
@@ -23,10 +25,10 @@ def full(lower: Array) -> Array:
     return np.tril(lower) + np.tril(lower, -1).T
 
 
-def run_learner(d: int, steps: int, ridge: float = 0.5, seed: int = 0, scale: float = 1.0) -> LinearLearner:
+def run_learner(d: int, steps: int, ridge: float = 0.5, seed: int = 0, scale: float = 1.0) -> FamilyLearner:
     theta = np.random.default_rng(seed).normal(size=(3, d))
     env = BoxContexts(theta, -scale, scale)
-    learner = LinearLearner(env, ONE_RUN, ridge=ridge, alpha=as_schedule(1.0))
+    learner = FamilyLearner(linear_family.FAMILY, env, ONE_RUN, {"ridge": ridge, "alpha": as_schedule(1.0)})
     stream = env.stream(seed, ONE_RUN)
     for first in range(0, steps, 500):
         size = min(500, steps - first)
@@ -75,11 +77,11 @@ def test_rounding_does_not_build_up() -> None:
         np.testing.assert_allclose(ours, exact, rtol=1e-9)
 
 
-@pytest.mark.parametrize("d", sorted(UNROLLED))
+@pytest.mark.parametrize("d", sorted(linear_family.UNROLLED))
 def test_unrolled_kernels_choose_like_the_general_one(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
     env = BoxContexts(np.random.default_rng(d).normal(size=(4, d)), -1, 1)
     unrolled = simulate(env, LinUCB(), horizon=3000, runs=4)
-    monkeypatch.delitem(UNROLLED, d)
+    monkeypatch.delitem(linear_family.UNROLLED, d)
     general = simulate(env, LinUCB(), horizon=3000, runs=4)
     np.testing.assert_allclose(unrolled.pseudo_regret, general.pseudo_regret, rtol=1e-9)
 
@@ -92,6 +94,12 @@ def test_every_kernel_is_compiled_for_one_signature() -> None:
         simulate(env, [LinUCB(), ContextUCB()], horizon=50, runs=runs)  # type: ignore[arg-type]
     simulate(BoxContexts([[1, 2], [3, 4]], [0, 1], 2), LinUCB(ridge=1), horizon=50, runs=3)
     simulate(env, [LinUCB(alpha=np.ones(50)), ContextUCB(alpha=lambda t: 1 / t)], horizon=50, runs=2, seed=2**64 - 1)
-    for kernel in (linear.advance_linear_2, linear.rebuild, counts.advance_counts, draws.draw_table, draws.draw_box):
+    for kernel in (
+        linear_family.advance_linear_2,
+        linear.rebuild,
+        counts_family.advance_counts,
+        draws.draw_table,
+        draws.draw_box,
+    ):
         signatures = getattr(kernel, "signatures", [None])
         assert len(signatures) <= 1

@@ -7,7 +7,6 @@ from armspan._json import as_json
 from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
 from armspan.errors import NotApplicable
 from armspan.experiments.spec import load_spec
-from armspan.policies.linear import LinearPolicy
 from armspan.simulation import simulate
 from armspan.simulation.events import NAMES
 
@@ -36,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     spec = resized(load_spec(args.spec), args)
     folder = output_folder(args.out)
-    others = [policy.name for policy in spec.policies if not isinstance(policy, LinearPolicy)]
+    others = [policy.name for policy in spec.policies if not policy.explains]
     if len(others) == len(spec.policies):
         raise NotApplicable(f"explain-run is about linear policies, and {', '.join(others)} is none")
     with Bars() as bars:

@@ -1,4 +1,4 @@
-"""What kernels are given: a block of decisions to make, and the state of the policy that makes them."""
+"""What kernels are given: a block of decisions to make, and where to count what they cost."""
 
 from typing import Any, NamedTuple
 
@@ -47,24 +47,3 @@ class Tally(NamedTuple):
 
     bins: IntArray
     pulls: NDArray[np.uint32]
-
-
-class LinearState(NamedTuple):
-    """What a linear policy has learnt in each of R runs; of V and V⁻¹ the lower triangle counts.
-
-    V, V_inv : (R, K, d, d). b, theta_hat : (R, K, d). regret : (R,) pseudo-regret so far.
-    """
-
-    V: FloatArray
-    V_inv: FloatArray
-    b: FloatArray
-    theta_hat: FloatArray
-    regret: FloatArray
-
-
-class CountState(NamedTuple):
-    """What a policy that treats each context on its own has learnt: pulls and reward_sums (R, n, K); regret (R,)."""
-
-    pulls: IntArray
-    reward_sums: FloatArray
-    regret: FloatArray

@@ -121,59 +121,6 @@ def learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean, variance):
 
 
 @inlined
-def advance(block, alpha, marks, state, curve, tally, d, two):
-    """Advance every run by a block of steps. Changes state, curve (R, M) and tally.
-
-    alpha : (B,) exploration of each step. marks : (M,) numbers of steps after which curve takes down the pseudo-regret.
-    d, two : the number of features, and whether it is 2; where they are constants, loops are unrolled.
-    """
-    x, means, losses = block.x, block.means, block.losses
-    K = x.shape[1]
-    index, mean, variance, z = np.empty(K), np.empty(K), np.empty(K), np.empty(d)
-    for r in range(block.runs.size):
-        contexts, noise = block.contexts[r], block.noise[r]
-        V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        regret, start, costly = state.regret[r], 0, tally.pulls[r]
-        for m in range(marks.size):
-            for i in range(start, marks[m]):
-                c, run, step = contexts[i], block.runs[r], block.first + i
-                a = choose(
-                    V_inv, theta_hat, x, c, alpha[i], index, mean, variance, block.unit, block.seed, run, step, K, d
-                )
-                y = means[c, a] + noise[i]
-                if two:
-                    learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])
-                else:
-                    learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
-                regret += losses[c, a]
-                costly[tally.bins[i], a] += losses[c, a] > 0
-            curve[r, m], start = regret, marks[m]
-        state.regret[r] = regret
-
-
-@kernel
-def advance_linear(block, alpha, marks, state, curve, tally):
-    """`advance` for any number of features."""
-    advance(block, alpha, marks, state, curve, tally, block.x.shape[2], False)
-
-
-@kernel
-def advance_linear_2(block, alpha, marks, state, curve, tally):
-    """`advance` with its loops unrolled for d = 2; so the next ones for 3 and 4."""
-    advance(block, alpha, marks, state, curve, tally, 2, True)
-
-
-@kernel
-def advance_linear_3(block, alpha, marks, state, curve, tally):
-    advance(block, alpha, marks, state, curve, tally, 3, False)
-
-
-@kernel
-def advance_linear_4(block, alpha, marks, state, curve, tally):
-    advance(block, alpha, marks, state, curve, tally, 4, False)
-
-
-@inlined
 def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
     """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of an arm afresh, from the Cholesky factor V = LLᵀ. Changes V_inv and theta_hat.
 

@@ -107,11 +107,11 @@ def rarest_of(basis, pulls, r, frame, k):
 
 
 @kernel
-def advance_watched(block, alpha, marks, state, cells, watch, curve, tally, grams, rarest):
-    """Advance every run by a block. Changes state, watch, curve (R, M), tally, grams (R, M, K, d, d), rarest (R, M, K).
+def advance_watched(block, alpha, marks, state, regrets, cells, watch, curve, tally, grams, rarest):
+    """Advance every run by a block. Changes all of state, regrets (R,), watch, curve (R, M), tally, grams and rarest.
 
-    cells : (n,) the cell of each row of the block's tables. At the marks, grams takes down V, and rarest the pulls of
-    the least pulled cell of each arm's basis.
+    cells : (n,) the cell of each row of the block's tables. At the marks, grams (R, M, K, d, d) takes down V,
+    and rarest (R, M, K) the pulls of the least pulled cell of each arm's basis.
     """
     x, means, losses = block.x, block.means, block.losses
     K, d = x.shape[1], x.shape[2]
@@ -119,7 +119,7 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, tally, gram
     for r in range(block.runs.size):
         contexts, noise = block.contexts[r], block.noise[r]
         V, V_inv, b, theta_hat = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-        regret, start, costly = state.regret[r], 0, tally.pulls[r]
+        regret, start, costly = regrets[r], 0, tally.pulls[r]
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 c, t = contexts[i], block.first + i + 1
@@ -156,4 +156,4 @@ def advance_watched(block, alpha, marks, state, cells, watch, curve, tally, gram
             grams[r, m] = V
             for k in range(K):
                 rarest[r, m, k] = rarest_of(watch.basis, watch.pulls, r, watch.frame[r], k)
-        state.regret[r] = regret
+        regrets[r] = regret

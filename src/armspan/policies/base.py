@@ -1,8 +1,11 @@
-"""What a policy is: a frozen description of how to choose, and the two ways in which a simulation runs it."""
+"""What a policy is: a frozen description of how to choose. It names its family and its knobs; engines run families."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
@@ -52,9 +55,13 @@ class Policy(ABC):
     """A frozen description of how to choose an arm; what is learnt lives elsewhere.
 
     label : the name in results and figures, where the policy's own is not enough.
+
+    A subclass states its family again where it has a `reference` of its own that chooses as the family does. One that
+    does not is another policy: no engine runs the family in its place.
     """
 
     title: ClassVar[str]
+    family: ClassVar[str | None] = None
     label: str | None = None
 
     def __post_init__(self) -> None:
@@ -70,17 +77,47 @@ class Policy(ABC):
         """An agent for an application; linear policies have one."""
         raise NotApplicable(f"{self.name} has no agent; LinUCBd, LinUCB and Greedy have")
 
-    @abstractmethod
-    def schedule(self, env: Bounds) -> Schedule:
-        """α_t as a function of t."""
+    @property
+    def compiled(self) -> str | None:
+        """The family that engines may run it by; None where it has none, or a form of its own."""
+        where = {name: _definer(type(self), name) for name in ("family", "learner", "reference")}
+        same = all(issubclass(where["family"], where[name]) for name in ("learner", "reference"))
+        return self.family if same else None
 
-    @abstractmethod
-    def learner(self, env: Environment, runs: IntArray) -> Learner:
-        """The compiled form, for these runs."""
+    @property
+    def explains(self) -> bool:
+        """Whether the events of the paper's proof can be counted in its runs."""
+        from armspan.kernels.families import family
+
+        return self.compiled is not None and family(self.compiled).explains
+
+    def knobs(self, env: Environment) -> Mapping[str, float | Schedule]:
+        """What its family is told: numbers, and functions of the step."""
+        return {}
+
+    def check(self, env: Environment, horizon: int) -> None:
+        """Refuse what cannot run for so many steps."""
+        for knob in self.knobs(env).values():
+            if callable(knob):
+                knob(np.array([horizon]))
+
+    def learner(self, env: Environment, runs: IntArray) -> Learner | None:
+        """The compiled form, for these runs; None where there is none, and the reference is run instead."""
+        if self.compiled is None:
+            return None
+        from armspan.kernels.families import family  # imports numba, which takes its time
+        from armspan.policies.learners import FamilyLearner
+
+        return FamilyLearner(family(self.compiled), env, runs, self.knobs(env))
 
     @abstractmethod
     def reference(self, env: Environment) -> Reference:
         """The naive form, for one run."""
+
+
+def _definer(kind: type, name: str) -> type:
+    """The class whose own attribute this is."""
+    return next(one for one in kind.__mro__ if name in vars(one))
 
 
 def bound(policy: Policy, name: str, env: Bounds) -> float:

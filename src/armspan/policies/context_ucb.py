@@ -1,16 +1,17 @@
 """UCB for each context on its own, the paper's baseline that does not let contexts learn from each other."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray, IntArray
+from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
-from armspan.policies.base import Bounds, Learner, Policy, bound
+from armspan.policies.base import Bounds, Policy, bound
 from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 
 
@@ -23,6 +24,7 @@ class ContextUCB(Policy):
     """
 
     title: ClassVar[str] = "UCB per context"
+    family: ClassVar[str | None] = "counts"
     noise_scale: float | None = None
     alpha: Alpha | None = None
 
@@ -33,16 +35,15 @@ class ContextUCB(Policy):
         object.__setattr__(self, "alpha", freeze(self.alpha))
 
     def schedule(self, env: Bounds) -> Schedule:
+        """α_t as a function of t."""
         if self.alpha is not None:
             return as_schedule(self.alpha)
         R = bound(self, "noise_scale", env)
         return lambda t: R * np.sqrt(2 * np.log(f(t)))
 
-    def learner(self, env: Environment, runs: IntArray) -> Learner:
-        from armspan.policies.learners import CountLearner  # imports numba, which takes its time
-
+    def knobs(self, env: Environment) -> Mapping[str, float | Schedule]:
         _needs_recurring_contexts(self, env)
-        return CountLearner(env, runs, alpha=self.schedule(env))
+        return {"alpha": self.schedule(env)}
 
     def reference(self, env: Environment) -> "CountReference":
         _needs_recurring_contexts(self, env)

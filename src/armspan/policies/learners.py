@@ -1,58 +1,38 @@
-"""The compiled forms: what policies have learnt in many runs at once, and the kernels that advance it."""
+"""The compiled form of a policy: what it has learnt in many runs at once, and the kernels of its family."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
-from armspan.kernels import linear as kernels
-from armspan.kernels.block import Block, CountState, LinearState, Tally
-from armspan.kernels.counts import advance_counts
+from armspan.kernels.block import Block, Tally
+from armspan.kernels.family import Family
 from armspan.theory import Schedule
 
-UNROLLED: dict[int, Callable[..., None]] = {
-    2: kernels.advance_linear_2,
-    3: kernels.advance_linear_3,
-    4: kernels.advance_linear_4,
-}
 
+class FamilyLearner:
+    """A policy of any family, by what its knobs are."""
 
-class LinearLearner:
-    """A linear policy; they differ in ridge and α_t alone. Every run and arm begins with V = ridge·I, b = 0, θ̂ = 0."""
-
-    def __init__(self, env: Environment, runs: IntArray, *, ridge: float, alpha: Schedule) -> None:
-        R, K, d = runs.size, env.n_arms, env.n_features
-        self._alpha = alpha
-        self._advance: Callable[..., None] = UNROLLED.get(d, kernels.advance_linear)
-        self.state = LinearState(
-            V=np.tile(ridge * np.eye(d), (R, K, 1, 1)),
-            V_inv=np.tile(np.eye(d) / ridge, (R, K, 1, 1)),
-            b=np.zeros((R, K, d)),
-            theta_hat=np.zeros((R, K, d)),
-            regret=np.zeros(R),
-        )
+    def __init__(self, family: Family, env: Environment, runs: IntArray, knobs: Mapping[str, float | Schedule]) -> None:
+        self._family, self._kernel = family, family.advance(env.n_features)
+        self._schedules = [knob for knob in (knobs[name] for name in family.knobs) if callable(knob)]
+        self.state = family.empty(runs.size, K=env.n_arms, d=env.n_features, n=env.n_contexts or 0)
+        self.regret = np.zeros(runs.size)
+        family.fresh(self.state, {name: knob for name, knob in knobs.items() if not callable(knob)})
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
-        steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
-        self._advance(block, self._alpha(steps), marks, self.state, curve, tally)
-        self._rebuild_after(int(steps[-1]))
+        last = int(block.first + marks[-1])
+        self._live(block, self._knobs(block.first, last), marks, curve, tally)
+        if self._family.tidy is not None and last % self._family.every == 0:
+            self._family.tidy(self.state)
 
-    def _rebuild_after(self, step: int) -> None:
-        if step % kernels.REBUILD == 0:
-            kernels.rebuild(self.state)
+    def _live(
+        self, block: Block, knobs: tuple[FloatArray, ...], marks: IntArray, curve: FloatArray, tally: Tally
+    ) -> None:
+        self._kernel(block, knobs, marks, self.state, self.regret, curve, tally)
 
-
-class CountLearner:
-    """UCB for each context on its own: no pulls to begin with."""
-
-    def __init__(self, env: Environment, runs: IntArray, *, alpha: Schedule) -> None:
-        self._alpha = alpha
-        shape = (runs.size, env.n_contexts or 0, env.n_arms)
-        self.state = CountState(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(runs.size))
-
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
-        """Live through the block; see `Learner`."""
-        steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
-        advance_counts(block, self._alpha(steps), marks, self.state, curve, tally)
+    def _knobs(self, first: int, last: int) -> tuple[FloatArray, ...]:
+        steps = np.arange(first + 1, last + 1)
+        return tuple(schedule(steps) for schedule in self._schedules)

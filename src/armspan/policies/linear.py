@@ -1,7 +1,8 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -12,8 +13,8 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
-from armspan.errors import InvalidParameter
-from armspan.policies.base import Bounds, Learner, Policy, Reference, bound
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.base import Bounds, Policy, Reference, bound
 from armspan.policies.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
@@ -54,6 +55,7 @@ class LinearPolicy(Policy):
     feature_bound : l, a bound on the length of features; left out, a simulation takes the environment's.
     """
 
+    family: ClassVar[str | None] = "linear"
     feature_bound: float | None = None
 
     def __post_init__(self) -> None:
@@ -81,10 +83,12 @@ class LinearPolicy(Policy):
             n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
         )
 
-    def learner(self, env: Environment, runs: IntArray) -> Learner:
-        from armspan.policies.learners import LinearLearner  # imports numba, which takes its time
+    @abstractmethod
+    def schedule(self, env: Bounds) -> Schedule:
+        """α_t as a function of t."""
 
-        return LinearLearner(env, runs, ridge=self.sound_penalty(env), alpha=self.schedule(env))
+    def knobs(self, env: Environment) -> Mapping[str, float | Schedule]:
+        return {"ridge": self.sound_penalty(env), "alpha": self.schedule(env)}
 
     def agent(
         self,
@@ -112,6 +116,8 @@ class LinearPolicy(Policy):
         """
         from armspan.agents import Agent, Settings
 
+        if self.compiled != "linear":
+            raise NotApplicable(f"{self.name} has no agent: it has a form of its own")
         if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
             raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
         names = (
@@ -159,8 +165,7 @@ class LinearPolicy(Policy):
         """The compiled form that also counts the proof's events."""
         from armspan.policies.watched import WatchedLearner
 
-        options: Any = {"cells": cells, "horizon": horizon}
-        return WatchedLearner(env, runs, ridge=self.sound_penalty(env), alpha=self.schedule(env), **options)
+        return WatchedLearner(env, runs, self.knobs(env), cells=cells, horizon=horizon)
 
 
 @dataclass(frozen=True, kw_only=True)

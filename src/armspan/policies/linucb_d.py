@@ -17,6 +17,7 @@ class LinUCBd(OptimisticPolicy):
     """
 
     title: ClassVar[str] = "LinUCB-d"
+    family: ClassVar[str | None] = "linear"
 
     def reference(self, env: Environment) -> Primal:
         l = bound(self, "feature_bound", env)

@@ -1,39 +1,47 @@
 """The compiled form of a linear policy that counts the proof's frames and error events as it goes."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.kernels.block import Block, Tally
+from armspan.kernels.families.linear import FAMILY
 from armspan.kernels.watched import Watch, advance_watched
 from armspan.policies.cells import Cells
-from armspan.policies.learners import LinearLearner
+from armspan.policies.learners import FamilyLearner
 from armspan.theory import Schedule
 
 
-class WatchedLearner(LinearLearner):
+class WatchedLearner(FamilyLearner):
     """A linear policy with a `Watch` on every run, and λ_min(V) and the rarest pulls at the marks of the last block."""
 
     eigenvalues: FloatArray
     rarest: IntArray
 
     def __init__(
-        self, env: Environment, runs: IntArray, *, ridge: float, alpha: Schedule, cells: Cells, horizon: int
+        self,
+        env: Environment,
+        runs: IntArray,
+        knobs: Mapping[str, float | Schedule],
+        *,
+        cells: Cells,
+        horizon: int,
     ) -> None:
-        super().__init__(env, runs, ridge=ridge, alpha=alpha)
+        super().__init__(FAMILY, env, runs, knobs)
         self._cells, self.watch = cells, fresh_watch(cells, runs.size, horizon)
 
-    def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
-        """Live through the block; see `Learner`."""
-        steps = np.arange(block.first + 1, block.first + marks[-1] + 1)
+    def _live(
+        self, block: Block, knobs: tuple[FloatArray, ...], marks: IntArray, curve: FloatArray, tally: Tally
+    ) -> None:
         R, K, d = self.state.b.shape
         grams = np.empty((R, marks.size, K, d, d))
         self.rarest = np.empty((R, marks.size, K), dtype=np.int64)
         cells = self._cells.of(block)
-        alpha = self._alpha(steps)
-        advance_watched(block, alpha, marks, self.state, cells, self.watch, curve, tally, grams, self.rarest)
+        told = self.state, self.regret, cells, self.watch
+        advance_watched(block, knobs[0], marks, *told, curve, tally, grams, self.rarest)
         self.eigenvalues = smallest(grams)
-        self._rebuild_after(int(steps[-1]))
 
 
 def fresh_watch(cells: Cells, n_runs: int, horizon: int) -> Watch:

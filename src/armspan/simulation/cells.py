@@ -80,7 +80,7 @@ class Cell:
             if size.engine == "cuda":
                 cuda.refuse_unless_possible(self.env, [self.policy], here=here)
             if isinstance(self.policy, Policy):
-                self.policy.schedule(self.env)(np.array([size.horizon]))
+                self.policy.check(self.env, size.horizon)
                 self.policy.learner(self.env, runs[:1])
             else:
                 actor_factory(self.policy, self.env, size.seed)(int(runs[0]))

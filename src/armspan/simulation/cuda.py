@@ -10,8 +10,8 @@ from armspan.environments import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
-from armspan.policies import ContextUCB, Policy
-from armspan.policies.linear import LinearPolicy
+from armspan.kernels.families import family
+from armspan.policies import Policy
 from armspan.simulation import octaves
 from armspan.simulation.cuda_launch import Chunk, Work, numba_cuda
 from armspan.simulation.interpreted import policy_name
@@ -26,15 +26,22 @@ WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
 
 
+def form_of(policy: Any) -> str | None:
+    """The form in which a policy's family runs on a GPU, or None."""
+    compiled = policy.compiled if isinstance(policy, Policy) else None
+    return None if compiled is None else family(compiled).on_gpu
+
+
 def why_not(env: Environment, policies: list[Any]) -> str | None:
     """A sentence on why this cannot run on a GPU, or None."""
     if not isinstance(env, TableEnvironment | BoxContexts):
         return f"the environment {env.name} is not compiled for it"
     K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
     for policy in policies:
-        if not isinstance(policy, LinearPolicy | ContextUCB):
+        form = form_of(policy)
+        if form is None:
             return f"the policy {policy_name(policy)} is not compiled for it"
-        numbers = 2 * n * K if isinstance(policy, ContextUCB) else 2 * d * (K + 3) * (d + 1) + 2 * K * d + 6 * K
+        numbers = 2 * n * K if form == "counts" else 2 * d * (K + 3) * (d + 1) + 2 * K * d + 6 * K
         if 8 * numbers > MOST_LOCAL:
             return f"what {policy_name(policy)} learns of {K} arms in {env.name} does not fit into a GPU's thread"
     return None

@@ -14,9 +14,9 @@ from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.table import TableEnvironment
-from armspan.policies import ContextUCB, Policy
+from armspan.kernels.families import family
+from armspan.policies import Policy
 from armspan.policies.cells import Cells
-from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import fresh_watch, smallest
 from armspan.simulation import octaves
 from armspan.simulation.events import Events
@@ -103,12 +103,13 @@ class Chunk:
         heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
-        self.alpha = policy.schedule(work.env)
         env, R = work.env, work.runs[rows].size
+        knobs: Any = policy.knobs(env)
+        self.alpha = knobs["alpha"]
         source, world = self._world(env, kernels)
         K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
-        counting = isinstance(policy, ContextUCB)
-        ridge = policy.penalty(env) if isinstance(policy, LinearPolicy) else 0.0
+        form = family(policy.compiled or "").on_gpu
+        counting, ridge = form == "counts", knobs.get("ridge", 0.0)
         learnt = n * K if counting else K * d * (d + 3) // 2
         kind = kernels.COUNTS if counting else kernels.LINEAR
         totals, state = (learnt, R), (1 if counting else 2 * learnt, R)

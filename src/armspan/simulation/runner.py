@@ -1,5 +1,6 @@
 """simulate(): plan the runs, spread them over the cores, collect a Result."""
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -19,7 +20,6 @@ from armspan.kernels.block import Tally
 from armspan.kernels.draws import sum_noise
 from armspan.policies import Learner, Policy
 from armspan.policies.cells import Cells, cells_of
-from armspan.policies.linear import LinearPolicy
 from armspan.policies.watched import WatchedLearner
 from armspan.simulation import cuda, octaves, plan
 from armspan.simulation.events import Events
@@ -28,6 +28,7 @@ from armspan.simulation.interpreted import InterpretedLearner, actor_factory, po
 from armspan.simulation.result import Result
 from armspan.simulation.spread import part, spread
 
+log = logging.getLogger("armspan")
 ENGINES = ("auto", "cpu", "cuda", "python")
 PRECISIONS = ("float64", "float32")
 
@@ -94,14 +95,15 @@ def simulate(
 
     makers = [_maker(policy, env, seed, engine) for policy in policies]
     cells = cells_of(env) if events else None
-    watched = [number for number, policy in enumerate(policies) if isinstance(policy, LinearPolicy) and events]
+    explained = [events and isinstance(policy, Policy) and policy.explains for policy in policies]
+    watched = [number for number, wanted in enumerate(explained) if wanted]
     for number in watched:
         makers[number] = partial(policies[number].watched, env, cells=cells, horizon=horizon)
     for policy, make in zip(policies, makers, strict=True):  # refuse what cannot run before anything runs
         make(numbers[:1])
         if isinstance(policy, Policy):
-            policy.schedule(env)(np.array([horizon]))
-    theirs = isinstance(env, CustomEnvironment) or not all(isinstance(policy, Policy) for policy in policies)
+            policy.check(env, horizon)
+    theirs = isinstance(env, CustomEnvironment) or not all(has_compiled_form(policy, env) for policy in policies)
     interpreted = theirs or engine == "python"
     if backend is not None:
         options = {"horizon": horizon, "seed": seed, "engine": engine, "precision": precision}
@@ -157,10 +159,17 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def has_compiled_form(policy: Any, env: Environment) -> bool:
+    """Whether it runs without Python code; a policy of armspan's kind that does not is run by its reference."""
+    return isinstance(policy, Policy) and policy.learner(env, np.zeros(1, dtype=np.int64)) is not None
+
+
 def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner:
     """A function from run numbers to what advances this policy through them."""
-    if isinstance(policy, Policy) and engine in ("cpu", "cuda"):
+    if engine in ("cpu", "cuda") and has_compiled_form(policy, env):
         return lambda runs: policy.learner(env, runs)
+    if engine != "python" and isinstance(policy, Policy):
+        log.warning("%s has no compiled form: its reference runs, one step of one run at a time", policy.name)
     fresh = actor_factory(policy, env, seed)
     recurring = env.n_contexts is not None
     return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)

@@ -1,0 +1,110 @@
+"""Linear knowledge of each arm, V, V⁻¹, b and θ̂, used with optimism: the largest θ̂ᵀx + α_t √(xᵀV⁻¹x) wins."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.kernels import linear
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.family import Family, Field
+from armspan.kernels.life import live
+
+
+class LinearState(NamedTuple):
+    """What was learnt in each of R runs; of V and V⁻¹ the lower triangle counts.
+
+    V, V_inv : (R, K, d, d). b, theta_hat : (R, K, d).
+    """
+
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+
+
+FIELDS = (
+    Field("V", "Kdd", sums=True),
+    Field("V_inv", "Kdd"),
+    Field("b", "Kd", sums=True),
+    Field("theta_hat", "Kd"),
+)
+
+
+def fresh(state: Any, numbers: Mapping[str, float]) -> None:
+    """V = ridge·I, b = 0, θ̂ = 0."""
+    eye = np.eye(state.b.shape[2])
+    state.V[:] = numbers["ridge"] * eye
+    state.V_inv[:] = eye / numbers["ridge"]
+
+
+@inlined
+def scratch_of(K, d):
+    """Index, mean and variance (K,) of the present context, and z (d,)."""
+    return np.empty(K), np.empty(K), np.empty(K), np.empty(d)
+
+
+@inlined
+def of_run(state, r):
+    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    _, V_inv, _, theta_hat = own
+    index, mean, variance, _ = scratch
+    return linear.choose(
+        V_inv, theta_hat, block.x, c, knobs[0][i], index, mean, variance, block.unit, block.seed, run, step, K, d
+    )
+
+
+@inlined
+def learn(own, scratch, a, x, c, y, d):
+    V, V_inv, b, theta_hat = own
+    _, mean, variance, z = scratch
+    linear.learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
+
+
+@inlined
+def learn_two(own, scratch, a, x, c, y, d):
+    V, V_inv, b, theta_hat = own
+    _, mean, variance, _ = scratch
+    linear.learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])
+
+
+@kernel
+def advance_linear(block, knobs, marks, state, regret, curve, tally):
+    """`live` for any number of features."""
+    d = block.x.shape[2]
+    live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def advance_linear_2(block, knobs, marks, state, regret, curve, tally):
+    """`live` with its loops unrolled for d = 2; so the next ones for 3 and 4."""
+    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
+
+
+@kernel
+def advance_linear_3(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def advance_linear_4(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
+
+
+UNROLLED = {2: advance_linear_2, 3: advance_linear_3, 4: advance_linear_4}
+FAMILY = Family(
+    name="linear",
+    fields=FIELDS,
+    state=LinearState,
+    fresh=fresh,
+    advance=lambda d: UNROLLED.get(d, advance_linear),
+    tidy=linear.rebuild,
+    every=linear.REBUILD,
+    on_gpu="linear",
+    explains=True,
+)

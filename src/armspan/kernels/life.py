@@ -1,0 +1,31 @@
+"""The one loop in which compiled policies live: a context comes, the family chooses and learns, regret is counted."""
+
+from armspan.kernels._compile import inlined
+
+
+@inlined
+def live(block, knobs, marks, state, regret, curve, tally, size, scratch_of, of_run, choose, learn):
+    """Advance every run by a block of steps. Changes state, regret (R,), curve (R, M) and tally.
+
+    knobs : (B,) arrays, one number per step each. marks : (M,) numbers of steps after which curve takes down the
+    pseudo-regret. size : d; where it is a constant, loops are unrolled. The rest are a family's inlined functions:
+
+    scratch_of(K, size) : arrays for intermediate results. of_run(state, r) : one run's knowledge.
+    choose(own, scratch, block, c, knobs, i, run, step, K, size) : the arm for context c in step i of the block.
+    learn(own, scratch, a, x, c, y, size) : learn reward y of the arm that was chosen just now.
+    """
+    x, means, losses = block.x, block.means, block.losses
+    K = x.shape[1]
+    scratch = scratch_of(K, size)
+    for r in range(block.runs.size):
+        contexts, noise, own = block.contexts[r], block.noise[r], of_run(state, r)
+        total, start, costly, run = regret[r], 0, tally.pulls[r], block.runs[r]
+        for m in range(marks.size):
+            for i in range(start, marks[m]):
+                c = contexts[i]
+                a = choose(own, scratch, block, c, knobs, i, run, block.first + i, K, size)
+                learn(own, scratch, a, x, c, means[c, a] + noise[i], size)
+                total += losses[c, a]
+                costly[tally.bins[i], a] += losses[c, a] > 0
+            curve[r, m], start = total, marks[m]
+        regret[r] = total

@@ -1,0 +1,94 @@
+"""Families: engines run them for the policies that name them, and never in place of another policy."""
+
+import logging
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from armspan import Greedy, LinUCB, LinUCBd, simulate
+from armspan.environments import FiniteContexts, paper_1a
+from armspan.errors import NotApplicable
+from armspan.kernels.families import family
+from armspan.simulation import cuda
+
+ENV = FiniteContexts([[[1.0, 0.2]], [[0.3, 1.0]]], [[0.1, 0.2], [0.9, 0.6]], noise=0.1)
+LAST = FiniteContexts([[[1.0, 0.2]], [[0.3, 1.0]]], [[0.9, 0.6], [0.1, 0.2]], noise=0.1)
+
+
+class First:
+    """Always arm 0."""
+
+    def index(self, x: Any, context: int, step: int) -> Any:
+        return np.arange(len(x), 0.0, -1.0)
+
+    def update(self, arm: int, x: Any, context: int, reward: float) -> None:
+        pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlwaysFirst(LinUCB):
+    title: ClassVar[str] = "always arm 0"
+
+    def reference(self, env: Any) -> Any:
+        return First()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnLearner(LinUCB):
+    title: ClassVar[str] = "own learner"
+
+    def learner(self, env: Any, runs: Any) -> Any:
+        return Greedy().learner(env, runs)
+
+
+@pytest.mark.parametrize("engine", ["cpu", "python", "auto"])
+def test_a_subclass_with_a_reference_of_its_own_is_run_by_it(engine: str, caplog: Any) -> None:
+    with caplog.at_level(logging.WARNING, logger="armspan"):
+        result = simulate(ENV, AlwaysFirst(alpha=1.0), horizon=60, runs=2, engine=engine)
+    cost = float(ENV.reward_table[1] @ ENV.probabilities - ENV.reward_table[0] @ ENV.probabilities)
+    np.testing.assert_allclose(result.pseudo_regret[0, :, -1], 60 * cost)
+    np.testing.assert_allclose(simulate(LAST, AlwaysFirst(), horizon=60, runs=2, engine=engine).pseudo_regret, 0)
+    assert ("always arm 0 has no compiled form" in caplog.text) == (engine != "python")
+
+
+@pytest.mark.parametrize("policy", [AlwaysFirst(alpha=1.0), OwnLearner(alpha=1.0)])
+def test_nothing_runs_a_family_in_place_of_another_policy(policy: Any) -> None:
+    assert policy.compiled is None
+    assert simulate(ENV, [policy, LinUCBd()], horizon=30, runs=1, events=True).events.keys() == {"LinUCB-d"}
+    assert cuda.why_not(ENV, [policy]) == f"the policy {policy.name} is not compiled for it"
+    with pytest.raises(NotApplicable, match=f"{policy.name} has no agent: it has a form of its own"):
+        policy.agent(2, 2)
+
+
+def test_a_learner_of_its_own_is_used() -> None:
+    own, greedy = simulate(ENV, [OwnLearner(alpha=1.0), Greedy()], horizon=300, runs=3).pseudo_regret
+    np.testing.assert_array_equal(own, greedy)
+
+
+def test_a_subclass_with_other_knobs_alone_stays_in_the_family() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Half(LinUCBd):
+        def schedule(self, env: Any) -> Any:
+            whole = super().schedule(env)
+            return lambda t: whole(t) / 2
+
+    assert Half().compiled == "linear"
+    env = paper_1a()
+    half, same = (
+        simulate(env, policy, horizon=500, runs=2).pseudo_regret
+        for policy in (Half(), LinUCB(alpha=lambda t: LinUCBd().schedule(env)(t) / 2))
+    )
+    np.testing.assert_allclose(half, same)
+
+
+@pytest.mark.parametrize("name", ["linear", "counts"])
+def test_a_family_declares_all_that_it_knows(name: str) -> None:
+    sizes = {"K": 3, "d": 2, "n": 5}
+    declared = family(name)
+    state = declared.empty(4, **sizes)
+    assert state._fields == tuple(field.name for field in declared.fields)
+    assert sum(array[0].size for array in state) == declared.numbers(**sizes)
+    assert all(len(array) == 4 for array in state)
+    assert any(field.sums for field in declared.fields)
