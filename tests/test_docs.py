@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from armspan.experiments.spec import ENVIRONMENTS, POLICIES
+from armspan.experiments.spec import ENVIRONMENTS
+from armspan.policies import POLICIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from armspan import environments, theory
     from armspan.diversity import audit, regret_bound
     from armspan.errors import ArmspanError
-    from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
+    from armspan.policies import ContextUCB, Greedy, LinTS, LinUCB, LinUCBd
     from armspan.policies.load import load_agent
     from armspan.simulation import Result, concatenate, grid, load_result, simulate, sweep
     from armspan.simulation.warm_up import warm_up
@@ -18,6 +18,7 @@ __all__ = [
     "ArmspanError",
     "ContextUCB",
     "Greedy",
+    "LinTS",
     "LinUCB",
     "LinUCBd",
     "Result",
@@ -38,6 +39,7 @@ _HOME = {
     "ArmspanError": "errors",
     "ContextUCB": "policies",
     "Greedy": "policies",
+    "LinTS": "policies",
     "LinUCB": "policies",
     "LinUCBd": "policies",
     "Result": "simulation",

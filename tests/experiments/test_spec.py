@@ -9,8 +9,8 @@ import pytest
 
 from armspan.environments import BoxContexts, FiniteContexts, Gaussian, MarkovContexts, Rademacher
 from armspan.errors import ArmspanError
-from armspan.experiments.spec import ENVIRONMENTS, POLICIES, load_spec, parse_spec
-from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
+from armspan.experiments.spec import ENVIRONMENTS, load_spec, parse_spec
+from armspan.policies import POLICIES, ContextUCB, Greedy, LinTS, LinUCB, LinUCBd
 
 ROOT = Path(__file__).parents[2]
 TABLE = {"features": [[[1.0], [2.0]], [[2.0], [1.0]]], "theta": [[1.0], [1.0]]}
@@ -53,6 +53,7 @@ def test_every_kind_of_policy() -> None:
         {"kind": "LinUCB", "ridge": 0.1, "alpha": [1.0, 0.5], "label": "fading"},
         {"kind": "Greedy", "feature_bound": 3},
         {"kind": "ContextUCB", "alpha": 0.3},
+        {"kind": "LinTS", "scale": 0.5, "ridge": 2},
     ]
     assert {entry["kind"] for entry in entries} == set(POLICIES)
     assert parse_spec(GOOD | {"policies": entries}).policies == (
@@ -60,6 +61,7 @@ def test_every_kind_of_policy() -> None:
         LinUCB(ridge=0.1, alpha=[1.0, 0.5], label="fading"),
         Greedy(feature_bound=3),
         ContextUCB(alpha=0.3),
+        LinTS(scale=0.5, ridge=2),
     )
 
 

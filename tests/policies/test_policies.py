@@ -9,12 +9,12 @@ from hypothesis import given
 
 from armspan.environments import FiniteContexts, Rademacher, paper_1a, paper_1c
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
+from armspan.policies import POLICIES, ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import simulate
 from tests import naive
 from tests.strategies import Array, tables
 
-ALL: list[type[Policy]] = [LinUCBd, LinUCB, Greedy, ContextUCB]
+ALL: list[type[Policy]] = list(POLICIES.values())
 T = np.arange(1, 100)
 
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from armspan import ContextUCB, Greedy, LinUCBd, Result, simulate
+from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Result, simulate
 from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted
 from armspan.policies.cells import Cells, cells_of
@@ -17,6 +17,7 @@ STEPS = 61
 EVENTFUL = ("registers", "chain", "box")
 SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
 """A team of 32 threads is slow to simulate."""
+TEAMED = [LinUCBd(), LinTS()]
 
 
 def environments() -> dict[str, Any]:
@@ -40,7 +41,7 @@ def team_environments() -> dict[str, Any]:
 
 
 def policies(name: str) -> list[Any]:
-    return [LinUCBd(), Greedy()] + ([] if name == "box" else [ContextUCB()])
+    return [LinUCBd(), Greedy(), LinTS()] + ([] if name == "box" else [ContextUCB()])
 
 
 def run(name: str, engine: str, **options: Any) -> Result:
@@ -97,7 +98,7 @@ def main(path: str) -> None:
     }
     cuda_launch.MOST_ALONE, team.REBUILD = 0, 4
     for name, env in team_environments().items():
-        team = simulate(env, LinUCBd(), engine="cuda", **SHORT)
+        team = simulate(env, TEAMED, engine="cuda", **SHORT)
         assert team.suboptimal_pulls is not None
         arrays |= {f"{name} by a team": team.pseudo_regret, f"{name} pulls by a team": team.suboptimal_pulls}
     cuda_launch.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []

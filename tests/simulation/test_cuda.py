@@ -63,7 +63,7 @@ def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("name", list(cuda_cases.team_environments()))
 def test_teams_make_the_same_choices(simulated: dict[str, Any], name: str) -> None:
-    expected = simulate(cuda_cases.team_environments()[name], LinUCBd(), engine="cpu", **cuda_cases.SHORT)
+    expected = simulate(cuda_cases.team_environments()[name], cuda_cases.TEAMED, engine="cpu", **cuda_cases.SHORT)
     np.testing.assert_allclose(simulated[f"{name} by a team"], expected.pseudo_regret, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(simulated[f"{name} pulls by a team"], expected.suboptimal_pulls)
 
@@ -119,7 +119,7 @@ def test_an_error_on_one_gpu_stops_the_others_and_is_a_sentence(monkeypatch: pyt
 
 def test_chunks_and_progress(simulated: dict[str, Any]) -> None:
     np.testing.assert_allclose(simulated["in two chunks"], simulated["chain pseudo_regret"], rtol=0, atol=1e-12)
-    total = 3 * 3 * cuda_cases.STEPS
+    total = len(cuda_cases.policies("chain")) * 3 * cuda_cases.STEPS
     assert simulated["progress"].tolist() == [total, total]
 
 

@@ -23,7 +23,7 @@ from armspan.environments import (
 )
 from armspan.environments.noise import Noise
 from armspan.errors import BadFile, InvalidParameter
-from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
+from armspan.policies import POLICIES, Policy
 
 Make = Callable[..., Environment]
 
@@ -37,7 +37,6 @@ ENVIRONMENTS: Mapping[str, tuple[Make, tuple[str, ...], tuple[str, ...]]] = {
     "paper_1c": (paper_1c, (), ("seed",)),
     "diversity_dial": (diversity_dial, ("level",), ()),
 }
-POLICIES: Mapping[str, type[Policy]] = {policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy, ContextUCB)}
 NOISES: Mapping[str, type[Noise]] = {"gaussian": Gaussian, "rademacher": Rademacher}
 
 

@@ -34,7 +34,7 @@ SUMS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 def _cache_folder() -> str | None:
     """The first writable place for compiled kernels, or None."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     user = os.getuid() if hasattr(os, "getuid") else 0

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from armspan.kernels import counts, draws, linear, philox, watched
+from armspan.kernels import counts, draws, linear, philox, sampling, watched
 from armspan.kernels.single import in_single
 
 TABLE, CHAIN, BOX = 0, 1, 2
 """Where contexts come from: a table, a table by a Markov chain, or a box."""
-LINEAR, COUNTS = 0, 1
-"""What a policy learns: an estimate an arm, or a mean an arm and context."""
+LINEAR, COUNTS, SAMPLED = 0, 1, 2
+"""What a policy learns: an estimate per arm, or a mean per arm and context; or the first, and it draws its indices."""
 REBUILD = linear.REBUILD
 FLUSH = 256
 """Steps after which V and b of single precision are added to the doubles in `totals`: a long sum would lose what it
@@ -44,7 +44,7 @@ def inner(single: bool) -> Any:
         watched: ("begin_frame", "event_of", "rarest_of", "meta_cell"),
     }
     functions = {name: getattr(room, name) for room, names in shared.items() for name in names}
-    functions["choose_by_count"] = counts.choose
+    functions |= {"choose_by_count": counts.choose, "choose_sampled": sampling.choose, "normal_of": sampling.normal_of}
     done: dict[Any, Any] = {}
     return SimpleNamespace(**{name: in_single(f, done) if single else f for name, f in functions.items()})
 
@@ -72,11 +72,12 @@ def kernel(
     real = np.float32 if single else np.float64
     f = inner(single)
     words, pick, noise_pair, features = f.words, f.pick, f.noise_pair, f.features
-    choose, learn, products, refine, record = f.choose, f.learn, f.products, f.refine, f.record
+    choose = f.choose_sampled if policy == SAMPLED else f.choose
+    learn, products, refine, record = f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
     begin_frame, event_of, rarest_of, meta_cell = f.begin_frame, f.event_of, f.rarest_of, f.meta_cell
     learnt = K * d * (d + 3) // 2
-    in_registers = policy == LINEAR and learnt * (1 if single else 2) <= MOST_REGISTERS
+    in_registers = policy != COUNTS and learnt * (1 if single else 2) <= MOST_REGISTERS
     sums_too = learnt <= MOST_SUMS
     D = d if in_registers else np.uint64(d)  # an unsigned index needs no check for counting from the end
     block = FLUSH if single else REBUILD
@@ -114,7 +115,7 @@ def kernel(
         if r >= runs.size:
             return
         index = cuda.local.array(K, real)
-        if policy == LINEAR:
+        if policy != COUNTS:
             V, b = cuda.local.array((K, d, d), real), cuda.local.array((K, d), real)
             V_inv, theta_hat = cuda.local.array((K, d, d), real), cuda.local.array((K, d), real)
             mean, variance = cuda.local.array(K, real), cuda.local.array(K, real)
@@ -167,7 +168,7 @@ def kernel(
                         counted.needed, counted.p, counted.pulls, counted.arrivals, counted.bad, counted.frame,
                         counted.irregular, counted.clouded, r, K,
                     )  # fmt: skip
-                if policy == LINEAR:
+                if policy != COUNTS:
                     a = np.uint32(
                         choose(V_inv, theta_hat, x, c, alpha_t, index, mean, variance, unit, seed, run, step, K, D)
                     )
@@ -253,7 +254,7 @@ def kernel(
                     m += 1
                     mark = marks[m]
             start = stop
-            if policy == LINEAR and (first + start) % block == 0:
+            if policy != COUNTS and (first + start) % block == 0:
                 field = 0
                 for k in range(K):
                     for p in range(d):
@@ -264,7 +265,7 @@ def kernel(
                             totals[field, r] += V[k, p, q]
                             V[k, p, q] = real(0)
                             field += 1
-            if policy == LINEAR and (first + start) % REBUILD == 0:
+            if policy != COUNTS and (first + start) % REBUILD == 0:
                 field = 0
                 for k in range(K):
                     for p in range(d):
@@ -281,7 +282,7 @@ def kernel(
                         for q in range(p + 1):
                             V_inv[k, p, q] = own_V_inv[0, p, q]
         regret[r], at[r], noise_sums[r] = total, row, noise_sum
-        if policy == LINEAR:
+        if policy != COUNTS:
             field = 0
             for k in range(K):
                 for i in range(d):

@@ -61,15 +61,15 @@ def layout(K: int, d: int) -> Layout:
 
 
 @cache
-def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
-    """Advance every run of a linear policy by some steps.
+def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool = False) -> Any:
+    """Advance every run of a linear policy by some steps; sampled : one that draws its indices.
 
     Arguments as of `cuda.kernel`, except that x is flat, and totals and state are (R, …).
     """
     real = np.float32 if single else np.float64
     f = inner(single)
     words, pick, noise_pair = f.words, f.pick, f.noise_pair
-    draw_units, place, best_of = f.draw_units, f.place, f.best_of
+    draw_units, place, best_of, normal_of = f.draw_units, f.place, f.best_of, f.normal_of
     smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
     plan = layout(K, d)
     together, rows, turns, shape = plan.together, plan.rows, plan.turns, plan.shape
@@ -188,7 +188,10 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool) -> Any:
                             estimate += part_mean[k * together + p]
                             form += part_form[k * together + p]
                         mean[k], variance[k] = estimate, form
-                        index[k] = estimate + alpha_t * math.sqrt(abs(form))
+                        width = alpha_t * math.sqrt(abs(form))
+                        if sampled:
+                            width *= normal_of(seed, run, step, k)
+                        index[k] = estimate + width
                 cuda.syncthreads()
                 a = np.uint32(best_of(index, unit, seed, run, step, K))
                 y, width = means[0, a] + e, variance[a]

@@ -15,6 +15,8 @@ TIES = np.uint64(2)
 """Stream that breaks ties."""
 AGENTS = np.uint64(3)
 """Stream of seeds for agents written in Python."""
+POLICIES = np.uint64(4)
+"""Stream of what policies draw themselves."""
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

@@ -38,8 +38,24 @@ class Learner(Protocol):
         ...
 
 
+class Chance:
+    """What a policy draws itself in one run: the same numbers as its compiled form."""
+
+    def __init__(self, seed: int, run: int) -> None:
+        self._seed, self._run = np.uint64(seed), run
+
+    def normals(self, step: int, n: int) -> FloatArray:
+        """Independent N(0, 1), one per arm, in step 1, 2, …."""
+        from armspan.kernels.sampling import normals
+
+        return np.asarray(normals(self._seed, self._run, step - 1, n))
+
+
 class Reference(Protocol):
-    """The naive, readable form of a policy: one run, one step at a time, to check the compiled form against."""
+    """The naive, readable form of a policy: one run, one step at a time, to check the compiled form against.
+
+    One that draws numbers has an attribute `chance`, which is set before its first step.
+    """
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """The number (K,) of which the largest wins, for features x (K, d)."""

@@ -117,7 +117,7 @@ class LinearPolicy(Policy):
         from armspan.agents import Agent, Settings
 
         if self.compiled != "linear":
-            raise NotApplicable(f"{self.name} has no agent: it has a form of its own")
+            raise NotApplicable(f"{self.name} has no agent; LinUCBd, LinUCB and Greedy have")
         if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
             raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
         names = (

@@ -5,12 +5,8 @@ import os
 from armspan.agents import Agent, Settings
 from armspan.agents import files as agent_files
 from armspan.errors import ArmspanError, BadFile, InvalidParameter
-from armspan.policies.greedy import Greedy
+from armspan.policies import POLICIES
 from armspan.policies.linear import LinearPolicy, Setting
-from armspan.policies.linucb import LinUCB
-from armspan.policies.linucb_d import LinUCBd
-
-POLICIES: dict[str, type[LinearPolicy]] = {policy.__name__: policy for policy in (LinUCBd, LinUCB, Greedy)}
 
 
 def load_agent(path: str | os.PathLike[str]) -> Agent:
@@ -31,7 +27,10 @@ def agent_from_bytes(content: bytes) -> Agent:
 
 def _agent(stored: agent_files.Stored, name: str) -> Agent:
     try:
-        policy = POLICIES[stored.policy["kind"]](**stored.policy["params"])
+        kind = POLICIES[stored.policy["kind"]]
+        if not issubclass(kind, LinearPolicy):
+            raise KeyError
+        policy = kind(**stored.policy["params"])
         settings = Settings(**stored.settings)
         if stored.arrays["arms"].shape != (len(stored.arms), 3 + settings.width):  # before room is made for them
             raise KeyError

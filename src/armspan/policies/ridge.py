@@ -14,14 +14,22 @@ class RidgeReference:
         self.b = [np.zeros(n_features) for _ in range(n_arms)]
         self._alpha = alpha
 
+    def alpha(self, step: int) -> float:
+        """α_t of this step."""
+        return float(self._alpha(np.array([step]))[0])
+
+    def estimates(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """θ̂ᵀx and √(xᵀA⁻¹x) of every arm."""
+        mean, width = np.empty(len(self.A)), np.empty(len(self.A))
+        for a, (A, b) in enumerate(zip(self.A, self.b, strict=True)):
+            mean[a] = np.linalg.solve(A, b) @ x[a]
+            width[a] = np.sqrt(x[a] @ np.linalg.solve(A, x[a]))
+        return mean, width
+
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """θ̂ᵀx + α_t √(xᵀA⁻¹x) of every arm."""
-        alpha = self._alpha(np.array([step]))[0]
-        result = np.empty(len(self.A))
-        for a, (A, b) in enumerate(zip(self.A, self.b, strict=True)):
-            theta_hat = np.linalg.solve(A, b)
-            result[a] = theta_hat @ x[a] + alpha * np.sqrt(x[a] @ np.linalg.solve(A, x[a]))
-        return result
+        mean, width = self.estimates(x)
+        return mean + self.alpha(step) * width
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         self.A[arm] += np.outer(x[arm], x[arm])

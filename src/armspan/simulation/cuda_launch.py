@@ -111,7 +111,7 @@ class Chunk:
         form = family(policy.compiled or "").on_gpu
         counting, ridge = form == "counts", knobs.get("ridge", 0.0)
         learnt = n * K if counting else K * d * (d + 3) // 2
-        kind = kernels.COUNTS if counting else kernels.LINEAR
+        kind = {"linear": kernels.LINEAR, "counts": kernels.COUNTS, "sampled": kernels.SAMPLED}[form or ""]
         totals, state = (learnt, R), (1 if counting else 2 * learnt, R)
         plan = team.layout(K, d)
         large = K * d * (d + 3) > MOST_ALONE and plan.bytes_shared(single) <= team.MOST_BYTES
@@ -121,7 +121,7 @@ class Chunk:
             self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
             self.blocks = -(-R // self.threads)
         else:
-            self.kernel = team.kernel(K, d, source, env.noise.code, single)
+            self.kernel = team.kernel(K, d, source, env.noise.code, single, form == "sampled")
             self.threads, self.blocks = team.TEAM, R
             totals, state = (R, learnt), (R, plan.state)
             world[2] = world[2].ravel()

@@ -13,6 +13,7 @@ from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.counts import UNTRIED
 from armspan.kernels.philox import AGENTS, words
 from armspan.policies import Policy, Reference
+from armspan.policies.base import Chance
 
 
 class Actor(Protocol):
@@ -84,10 +85,17 @@ class InterpretedLearner:
                 curve[r, m] = self._regret[r]
 
 
+def _in_run(reference: Any, seed: int, run: int) -> Reference:
+    """The reference with what it draws in this run."""
+    reference.chance = Chance(seed, run)
+    found: Reference = reference
+    return found
+
+
 def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], Actor]:
     """A function from a run's number to a fresh actor."""
     if isinstance(policy, Policy):
-        return lambda run: ReferenceActor(policy.reference(env), env.reward_scale, seed)
+        return lambda run: ReferenceActor(_in_run(policy.reference(env), seed, run), env.reward_scale, seed)
     make = getattr(policy, "agent", policy)
     if not callable(make):
         raise NotApplicable(

@@ -13,7 +13,7 @@ from armspan.agents import Agent
 from armspan.kernels import _compile
 from armspan.kernels._compile import Compiled
 from armspan.kernels.linear import REBUILD
-from armspan.policies import ContextUCB, Greedy, LinUCBd
+from armspan.policies import ContextUCB, Greedy, LinTS, LinUCBd
 from armspan.simulation.runner import simulate
 
 
@@ -105,7 +105,7 @@ def _simulation(d: int) -> Callable[[], None]:
     def step() -> None:
         rng = np.random.default_rng(0)
         env = environments.FiniteContexts(rng.random((2, 3, d)), rng.random((2, d)))
-        simulate(env, [LinUCBd(), ContextUCB()], horizon=8, runs=1, engine="cpu")
+        simulate(env, [LinUCBd(), ContextUCB(), LinTS()], horizon=8, runs=1, engine="cpu")
 
     return step
 

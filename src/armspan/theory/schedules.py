@@ -29,11 +29,11 @@ def paper_alpha(t: IntArray, *, n_features: int, bias: float, noise_scale: float
     return bias + noise_scale * np.sqrt((2 + n_features) * np.log(f(t)))
 
 
-def freeze(alpha: Alpha | None) -> Alpha | None:
+def freeze(alpha: Alpha | None, *, name: str = "alpha") -> Alpha | None:
     """α in a form that cannot change any more and can be compared: an array becomes a tuple. Refuses what is no α."""
     if alpha is None:
         return None
-    as_schedule(alpha)
+    as_schedule(alpha, name=name)
     return tuple(np.asarray(alpha).tolist()) if isinstance(alpha, list | np.ndarray) else alpha
 
 

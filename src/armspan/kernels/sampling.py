@@ -1,0 +1,55 @@
+"""Thompson sampling: indices drawn around the estimates, from the run's own stream.
+
+θ̃ ~ N(θ̂, v²V⁻¹) of an arm shows in θ̃ᵀx alone, which is N(θ̂ᵀx, v²xᵀV⁻¹x): one normal number per arm and step is enough.
+"""
+
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import exact_kernel, inlined
+from armspan.kernels.choice import break_tie, contend, is_tie
+from armspan.kernels.draws import gaussians, log_unit
+from armspan.kernels.linear import score
+from armspan.kernels.philox import POLICIES, real, words
+
+LOWEST = -math.inf
+
+
+@inlined
+def two_normals(seed, run, step, pair):
+    """Independent N(0, 1) for the arms 2·pair and 2·pair + 1."""
+    w0, w1, _, _ = words(seed, run, step, pair, POLICIES)
+    return gaussians(log_unit(real(w0)), real(w1), 1.0)
+
+
+@inlined
+def normal_of(seed, run, step, k):
+    """The same for arm k alone."""
+    even, odd = two_normals(seed, run, step, k // 2)
+    return even if k % 2 == 0 else odd
+
+
+@exact_kernel
+def normals(seed, run, step, K):
+    """Those of all arms (K,)."""
+    draws = np.empty(K)
+    for k in range(K):
+        draws[k] = normal_of(seed, run, step, k)
+    return draws
+
+
+@inlined
+def choose(V_inv, theta_hat, x, c, scale, index, mean, variance, unit, seed, run, step, K, d):
+    """The arm with the largest θ̃ᵀx, where v = scale. Changes index, mean and variance (K,)."""
+    best, second, a, odd = LOWEST, LOWEST, 0, 0.0
+    for k in range(K):
+        mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
+        draw = odd
+        if k % 2 == 0:
+            draw, odd = two_normals(seed, run, step, k // 2)
+        index[k] = mean[k] + scale * math.sqrt(abs(variance[k])) * draw
+        best, second, a = contend(index[k], k, best, second, a)
+    if is_tie(best, second, unit):
+        a = break_tie(index, best, unit, seed, run, step)
+    return a

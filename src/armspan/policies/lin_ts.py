@@ -1,0 +1,70 @@
+"""LinTS, linear Thompson sampling (Agrawal and Goyal 2013): act as if a draw around the estimate were the truth."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.environments import Environment
+from armspan.errors import InvalidParameter
+from armspan.policies.base import Bounds, Chance, bound
+from armspan.policies.linear import LARGEST, SMALLEST, LinearPolicy
+from armspan.policies.ridge import RidgeReference
+from armspan.theory import Alpha, Schedule, as_schedule, freeze
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinTS(LinearPolicy):
+    """LinTS: draw θ̃ ~ N(θ̂, v_t²V⁻¹) for each arm, and pull the arm with the largest θ̃ᵀx.
+
+    scale : v_t, as a constant, an array over t, or a function of t; left out, theory's R√(9 d log(t/δ)), which is safe
+    and explores a lot: in practice R itself or half of it does.
+    delta : δ, how likely theory's bound may fail. ridge : penalty of the regression, 1 in the paper.
+    noise_scale : R, for which the noise is R-subgaussian; left out, the environment's.
+    """
+
+    title: ClassVar[str] = "LinTS"
+    family: ClassVar[str | None] = "sampled"
+    scale: Alpha | None = None
+    delta: float = 0.05
+    ridge: float = 1.0
+    noise_scale: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ridge = _validate.real("ridge", self.ridge, above=0)
+        if not SMALLEST**2 <= ridge <= LARGEST**2:
+            raise InvalidParameter(f"ridge must be from {SMALLEST**2:g} to {LARGEST**2:g}, got {ridge:g}")
+        if not 0 < _validate.real("delta", self.delta, above=0) < 1:
+            raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
+        if self.noise_scale is not None:
+            _validate.real("noise_scale", self.noise_scale, at_least=0)
+        object.__setattr__(self, "scale", freeze(self.scale, name="scale"))
+
+    def penalty(self, env: Bounds) -> float:
+        return self.ridge
+
+    def schedule(self, env: Bounds) -> Schedule:
+        """v_t as a function of t."""
+        if self.scale is not None:
+            return as_schedule(self.scale, name="scale")
+        R, d, delta = bound(self, "noise_scale", env), env.n_features, self.delta
+        return lambda t: R * np.sqrt(9 * d * np.log(t / delta))
+
+    def reference(self, env: Environment) -> "SampledReference":
+        return SampledReference(
+            n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
+        )
+
+
+class SampledReference(RidgeReference):
+    """Ridge regression for each arm; indices are drawn as θ̃ᵀx is distributed."""
+
+    chance: Chance
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """N(θ̂ᵀx, v_t² xᵀA⁻¹x) of every arm."""
+        mean, width = self.estimates(x)
+        return mean + self.alpha(step) * width * self.chance.normals(step, len(mean))
