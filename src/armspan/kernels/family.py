@@ -30,16 +30,17 @@ class Family:
     """A kind of knowledge and how it is used.
 
     state : a NamedTuple with one array (R, …) per field. fresh : writes what is known before anything is seen, given
-    the state and the policy's numbers. advance : the kernel for d features, around `life.live`. knobs : what a policy
-    must give for every step, in the kernel's order. tidy, every : what is done to a state every so many steps.
-    on_gpu : the name of its form there, or none. explains : whether its steps are those of the paper's proof.
+    the state and the policy's numbers. advance : the kernel for K arms and d features, `life.live` or what does the
+    same faster. knobs : what a policy must give for every step, in the kernel's order. tidy, every : what is done to a
+    state every so many steps. on_gpu : the name of its form there, or none. explains : whether its steps are those of
+    the paper's proof.
     """
 
     name: str
     fields: tuple[Field, ...]
     state: Callable[..., Any]
     fresh: Callable[[Any, Mapping[str, float]], None]
-    advance: Callable[[int], Callable[..., None]]
+    advance: Callable[[int, int], Callable[..., None]]
     knobs: tuple[str, ...] = ("alpha",)
     tidy: Callable[[Any], None] | None = None
     every: int = 1

@@ -15,7 +15,7 @@ class FamilyLearner:
     """A policy of any family, by what its knobs are."""
 
     def __init__(self, family: Family, env: Environment, runs: IntArray, knobs: Mapping[str, float | Schedule]) -> None:
-        self._family, self._kernel = family, family.advance(env.n_features)
+        self._family, self._kernel = family, family.advance(env.n_arms, env.n_features)
         self._schedules = [knob for knob in (knobs[name] for name in family.knobs) if callable(knob)]
         self.state = family.empty(runs.size, K=env.n_arms, d=env.n_features, n=env.n_contexts or 0)
         self.regret = np.zeros(runs.size)

@@ -51,6 +51,6 @@ FAMILY = Family(
     fields=(Field("pulls", "nK", sums=True, dtype=np.int64), Field("reward_sums", "nK", sums=True)),
     state=CountState,
     fresh=lambda state, numbers: None,
-    advance=lambda d: advance_counts,
+    advance=lambda K, d: advance_counts,
     on_gpu="counts",
 )

@@ -1,13 +1,14 @@
 """Linear knowledge of each arm, V, V⁻¹, b and θ̂, used with optimism: the largest θ̂ᵀx + α_t √(xᵀV⁻¹x) wins."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels import linear
+from armspan.kernels import lanes, linear
 from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.block import Block, Tally
 from armspan.kernels.family import Family, Field
 from armspan.kernels.life import live
 
@@ -96,13 +97,44 @@ def advance_linear_4(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
 
 
-UNROLLED = {2: advance_linear_2, 3: advance_linear_3, 4: advance_linear_4}
+UNROLLED: dict[int, Callable[..., None]] = {2: advance_linear_2, 3: advance_linear_3, 4: advance_linear_4}
+LANES: dict[int, tuple[Callable[..., None], int]] = {
+    2: (lanes.advance_lanes_2, 32),
+    3: (lanes.advance_lanes_3, 32),
+    4: (lanes.advance_lanes_4, 16),
+    5: (lanes.advance_lanes_5, 16),
+}
+"""By the number of features: runs in lockstep, and how many of them."""
+MOST_ARMS = 5
+"""With more, all arms' learning costs more than what is gained."""
+
+
+def advance(K: int, d: int) -> Callable[..., None]:
+    """The fastest kernel for this size."""
+    alone = UNROLLED.get(d, advance_linear)
+    if d not in LANES or K > MOST_ARMS:
+        return alone
+    together, L = LANES[d]
+
+    def in_lanes(block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
+        """Groups of L runs in lanes; the last runs one by one, if they are few."""
+        R = len(regret)
+        end = R if R % L == 0 or 2 * (R % L) > L else R - R % L
+        for advance, part in ((together, slice(0, end)), (alone, slice(end, R))):
+            if part.start < part.stop:
+                runs = {name: getattr(block, name)[part] for name in ("runs", "contexts", "noise")}
+                own, pulls = LinearState(*(array[part] for array in state)), Tally(tally.bins, tally.pulls[part])
+                advance(block._replace(**runs), knobs, marks, own, regret[part], curve[part], pulls)
+
+    return in_lanes
+
+
 FAMILY = Family(
     name="linear",
     fields=FIELDS,
     state=LinearState,
     fresh=fresh,
-    advance=lambda d: UNROLLED.get(d, advance_linear),
+    advance=advance,
     tidy=linear.rebuild,
     every=linear.REBUILD,
     on_gpu="linear",

@@ -34,7 +34,7 @@ def advance_sampled_2(block, knobs, marks, state, regret, curve, tally):
 FAMILY = replace(
     linear.FAMILY,
     name="sampled",
-    advance=lambda d: advance_sampled_2 if d == 2 else advance_sampled,
+    advance=lambda K, d: advance_sampled_2 if d == 2 else advance_sampled,
     on_gpu="sampled",
     explains=False,
 )

@@ -1,0 +1,180 @@
+"""Several runs in one instruction: small linear problems, with the runs of a group in lockstep in the vector units.
+
+What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
+constant offsets, so that nothing can overlap; tables are looked up in loops of their own; and every arm learns, with
+weight 0 or 1, instead of a branch. Choices are those of `linear`, up to ties by rounding.
+"""
+
+import math
+
+import numpy as np
+
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.choice import ROUNDING, break_tie
+
+LOWEST = -1e300
+TILE = 8
+"""Steps whose draws are turned from one row per run to one row per step at a time."""
+
+
+@inlined
+def entry(i, j):
+    """Where an entry of a symmetric matrix is in its lower triangle, row by row."""
+    return i * (i + 1) // 2 + j if i > j else j * (j + 1) // 2 + i
+
+
+@inlined
+def lanes(block, alpha, marks, V, V_inv, b, theta_hat, regret, curve, tally, d, L):
+    """`life.live` of the linear family, for groups of L runs. Changes V, …, tally.
+
+    The last group may be too small; its spare lanes repeat the last run, and what they find is left out.
+    """
+    unit, R, K, bins, half = block.unit, block.runs.size, block.x.shape[1], tally.bins, d * (d + 1) // 2
+    at_inverse, at_b, at_theta, at_x = half * L, 2 * half * L, (2 * half + d) * L, (2 * half + 2 * d) * L
+    at_mean, at_loss = at_x + d * L, at_x + (d + 1) * L  # beside the features, as in the table
+    at_estimate, at_variance, at_index, at_costly = at_loss + L, at_loss + 2 * L, at_loss + 3 * L, at_loss + 4 * L
+    at_z = at_loss + 5 * L
+    size = at_z + d * L
+    arms, table = np.zeros(K * size), world(block.x, block.means, block.losses)
+    lost, noise, leader = np.empty(L), np.empty(L), np.empty(L)
+    best, second, tied = np.empty(L), np.empty(L), np.empty(L)
+    rows, draws, index, width = np.empty(TILE * L, np.int64), np.empty(TILE * L), np.empty(K), d + 2
+    for first in range(0, R, L):
+        for lane in range(L):
+            r = min(first + lane, R - 1)
+            lost[lane] = regret[r]
+            for k in range(K):
+                place = k * size + lane
+                arms[place + at_costly] = 0.0
+                for i in range(d):
+                    arms[place + at_b + i * L], arms[place + at_theta + i * L] = b[r, k, i], theta_hat[r, k, i]
+                    for j in range(i + 1):
+                        arms[place + entry(i, j) * L] = V[r, k, i, j]
+                        arms[place + at_inverse + entry(i, j) * L] = V_inv[r, k, i, j]
+        start, period = 0, bins[0]
+        for m in range(marks.size):
+            for t in range(start, marks[m]):
+                if bins[t] != period:
+                    count(arms, tally.pulls, first, period, size, at_costly, L)
+                    period = bins[t]
+                now = (t - start) % TILE * L
+                if now == 0:
+                    for lane in range(L):
+                        r = min(first + lane, R - 1)
+                        for ahead in range(min(TILE, marks[m] - t)):
+                            rows[ahead * L + lane] = block.contexts[r, t + ahead] * K * width
+                            draws[ahead * L + lane] = block.noise[r, t + ahead]
+                for lane in range(L):
+                    noise[lane], leader[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
+                for k in range(K):
+                    own, arm = arms[k * size : (k + 1) * size], float(k)
+                    for lane in range(L):
+                        row = rows[now + lane] + k * width
+                        for i in range(d + 2):
+                            own[at_x + i * L + lane] = table[row + i]
+                    for lane in range(L):
+                        mean, variance = 0.0, 0.0
+                        for i in range(d):
+                            x_i, total = own[at_x + i * L + lane], 0.0
+                            for j in range(i):
+                                total += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
+                            variance += x_i * (2.0 * total + own[at_inverse + entry(i, i) * L + lane] * x_i)
+                            mean += own[at_theta + i * L + lane] * x_i
+                        value = mean + alpha[t] * math.sqrt(abs(variance))
+                        own[at_estimate + lane], own[at_variance + lane], own[at_index + lane] = mean, variance, value
+                        so_far, next_best = best[lane], second[lane]
+                        leads = value > so_far
+                        behind = so_far if leads else value
+                        second[lane] = behind if behind > next_best else next_best
+                        best[lane] = value if leads else so_far
+                        leader[lane] = arm if leads else leader[lane]
+                ties = 0.0
+                for lane in range(L):
+                    tied[lane] = 0.0 if best[lane] - second[lane] > ROUNDING * (unit + abs(best[lane])) else 1.0
+                    ties += tied[lane]
+                if ties > 0.0:
+                    for lane in range(L):
+                        if tied[lane] > 0.0:
+                            for k in range(K):
+                                index[k] = arms[k * size + at_index + lane]
+                            run = block.runs[min(first + lane, R - 1)]
+                            leader[lane] = break_tie(index, best[lane], unit, block.seed, run, block.first + t)
+                for k in range(K):
+                    own, arm = arms[k * size : (k + 1) * size], float(k)
+                    for lane in range(L):
+                        weight, loss = 1.0 if leader[lane] == arm else 0.0, own[at_loss + lane]
+                        lost[lane] += weight * loss
+                        own[at_costly + lane] += weight if loss > 0.0 else 0.0
+                        y, gain = own[at_mean + lane] + noise[lane], weight / (1.0 + own[at_variance + lane])
+                        change = gain * (y - own[at_estimate + lane])
+                        for i in range(d):
+                            z_i = 0.0
+                            for j in range(d):
+                                z_i += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
+                            own[at_z + i * L + lane] = z_i
+                        for i in range(d):
+                            x_i, z_i = own[at_x + i * L + lane], own[at_z + i * L + lane]
+                            own[at_theta + i * L + lane] += change * z_i
+                            own[at_b + i * L + lane] += weight * y * x_i
+                            for j in range(i + 1):
+                                own[at_inverse + entry(i, j) * L + lane] -= gain * z_i * own[at_z + j * L + lane]
+                                own[entry(i, j) * L + lane] += weight * x_i * own[at_x + j * L + lane]
+            start = marks[m]
+            for lane in range(min(L, R - first)):
+                curve[first + lane, m] = lost[lane]
+        count(arms, tally.pulls, first, period, size, at_costly, L)
+        for lane in range(min(L, R - first)):
+            r = first + lane
+            regret[r] = lost[lane]
+            for k in range(K):
+                place = k * size + lane
+                for i in range(d):
+                    b[r, k, i], theta_hat[r, k, i] = arms[place + at_b + i * L], arms[place + at_theta + i * L]
+                    for j in range(i + 1):
+                        V[r, k, i, j] = arms[place + entry(i, j) * L]
+                        V_inv[r, k, i, j] = arms[place + at_inverse + entry(i, j) * L]
+
+
+@kernel
+def world(x, means, losses):
+    """The tables as one flat array: for each context and arm its features, mean reward and loss."""
+    n, K, d = x.shape
+    table = np.empty(n * K * (d + 2))
+    for c in range(n):
+        for k in range(K):
+            row = (c * K + k) * (d + 2)
+            for i in range(d):
+                table[row + i] = x[c, k, i]
+            table[row + d], table[row + d + 1] = means[c, k], losses[c, k]
+    return table
+
+
+@kernel
+def count(arms, pulls, first, period, size, at_costly, L):
+    """Add the pulls of a group that cost something to pulls (R, bins, K), and begin anew. Changes both."""
+    for k in range(pulls.shape[2]):
+        for lane in range(min(L, pulls.shape[0] - first)):
+            pulls[first + lane, period, k] += np.uint32(arms[k * size + at_costly + lane])
+        for lane in range(L):
+            arms[k * size + at_costly + lane] = 0.0
+
+
+@kernel
+def advance_lanes_2(block, knobs, marks, state, regret, curve, tally):
+    """`lanes` for d = 2; so the next ones for 3, 4 and 5."""
+    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 2, 32)
+
+
+@kernel
+def advance_lanes_3(block, knobs, marks, state, regret, curve, tally):
+    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 3, 32)
+
+
+@kernel
+def advance_lanes_4(block, knobs, marks, state, regret, curve, tally):
+    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 4, 16)
+
+
+@kernel
+def advance_lanes_5(block, knobs, marks, state, regret, curve, tally):
+    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 5, 16)

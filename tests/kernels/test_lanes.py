@@ -1,0 +1,75 @@
+"""Runs in lanes make the choices of runs alone: same regret, same counts, same knowledge up to rounding."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher
+from armspan.kernels.block import Tally
+from armspan.kernels.families import linear
+from armspan.policies import Greedy, LinUCBd
+from armspan.policies.learners import FamilyLearner
+from armspan.simulation import octaves, simulate
+from tests.tolerance import assert_close
+
+SIZES = [(K, d) for d in linear.LANES for K in (2, linear.MOST_ARMS)]
+
+
+def world(kind: str, K: int, d: int, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    features, theta = rng.uniform(-1, 1, (K, 4, d)), rng.normal(size=(K, d))
+    if kind == "box":
+        return BoxContexts(theta, -1.0, 1.0, noise=0.5)
+    if kind == "chain":
+        return MarkovContexts(features, theta, rng.dirichlet(np.ones(4), size=4), noise=0.5)
+    if kind == "ties":
+        return FiniteContexts(np.ones((K, 2, d)), np.ones((K, d)) * np.arange(K)[:, None], noise=Rademacher(1.0))
+    return FiniteContexts(features, theta, noise=0.5)
+
+
+def lived(env: Any, policy: Any, runs: Any, steps: int, advance: Any) -> tuple[FamilyLearner, Any, Any]:
+    """A learner after so many steps by one kernel, its curve and its suboptimal pulls."""
+    learner = FamilyLearner(linear.FAMILY, env, runs, policy.knobs(env))
+    learner._kernel = advance
+    marks = np.unique([1, 2, 9, steps // 2, steps])
+    curve, pulls = np.empty((runs.size, marks.size)), np.zeros((runs.size, octaves.count(steps), env.n_arms), np.uint32)
+    learner.advance(env.stream(7, runs).draw(0, steps), marks, curve, Tally(octaves.bins_of(0, steps, steps), pulls))
+    return learner, curve, pulls
+
+
+@pytest.mark.parametrize("kind", ["table", "chain", "box", "ties"])
+@pytest.mark.parametrize(("K", "d"), SIZES)
+@pytest.mark.parametrize("n_runs", [1, 16, 33, 50])
+def test_lanes_and_runs_alone_agree(kind: str, K: int, d: int, n_runs: int) -> None:
+    env, runs = world(kind, K, d, K + 10 * d), np.arange(100, 100 + n_runs)
+    for policy in (LinUCBd(), Greedy()):
+        one = lived(env, policy, runs, 202, linear.UNROLLED.get(d, linear.advance_linear))
+        for advance in (linear.LANES[d][0], linear.advance(K, d)):
+            other = lived(env, policy, runs, 202, advance)
+            np.testing.assert_allclose(other[1], one[1], atol=1e-9)
+            np.testing.assert_array_equal(other[2], one[2])
+            np.testing.assert_allclose(other[0].regret, one[1][:, -1], atol=1e-9)
+            for ours, theirs in zip(other[0].state, one[0].state, strict=True):
+                lower = np.tril(ours) if ours.ndim == 4 else ours
+                assert_close(lower, np.tril(theirs) if ours.ndim == 4 else theirs, operations=202)
+
+
+@given(st.sampled_from(SIZES), st.sampled_from(["table", "chain", "box"]), st.integers(0, 2**32), st.integers(17, 70))
+@settings(max_examples=15)
+def test_however_runs_are_grouped(size: tuple[int, int], kind: str, seed: int, n_runs: int) -> None:
+    env = world(kind, *size, seed % 1000)
+    whole = simulate(env, LinUCBd(), horizon=90, runs=n_runs, seed=seed, workers=1, engine="cpu")
+    few = simulate(env, LinUCBd(), horizon=90, runs=[0, n_runs // 2, n_runs - 1], seed=seed, workers=1, engine="cpu")
+    rows = [0, n_runs // 2, n_runs - 1]
+    np.testing.assert_allclose(whole.pseudo_regret[:, rows], few.pseudo_regret, atol=1e-9)
+    assert whole.suboptimal_pulls is not None
+    assert few.suboptimal_pulls is not None
+    np.testing.assert_array_equal(whole.suboptimal_pulls[:, rows], few.suboptimal_pulls)
+
+
+def test_large_problems_are_not_put_into_lanes() -> None:
+    assert linear.advance(linear.MOST_ARMS + 1, 2) is linear.advance_linear_2
+    assert linear.advance(2, 6) is linear.advance_linear
