@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 NUMERIC = [
     "tests/kernels/test_choice.py",
     "tests/kernels/test_draws.py",
+    "tests/kernels/test_lanes.py",
     "tests/kernels/test_linear.py",
     "tests/kernels/test_philox.py",
     "tests/agents/test_numerics.py",

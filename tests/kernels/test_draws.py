@@ -158,3 +158,11 @@ def test_draws_do_not_depend_on_how_steps_are_blocked(cut: int) -> None:
     for name in ("contexts", "noise"):
         together = np.concatenate([getattr(part, name) for part in parts], axis=1)
         np.testing.assert_array_equal(together[:, :151], getattr(whole, name)[:, :151])
+
+
+def test_the_vectorised_logarithm_is_right_to_the_last_place() -> None:
+    words = np.random.default_rng(0).integers(0, 2**32, 20_000).astype(np.float64)
+    words[:5] = 0, 1, 2**31, 2**32 - 1, 3037000499  # the ends, and the root of a half
+    for word in words:
+        exact = math.log((word + 0.5) * 2.0**-32)
+        assert abs(draws.log_unit_in_lanes(word) - exact) <= 2 * np.spacing(abs(exact))
