@@ -6,11 +6,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from armspan.environments import BoxContexts, Environment, paper_1a, paper_1c
+from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 from armspan.kernels.block import Tally
+from armspan.kernels.families import linear
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from armspan.simulation.runner import available_cores
@@ -75,6 +79,26 @@ def beside_numpy() -> None:
     print(row.format("armspan, one core", times["one core"], ""))
     ratio = times["one core"] / times["draws"]
     print(row.format("the floor, one core: its random numbers alone (goal <= 4x)", times["draws"], f"{ratio:.1f}x"))
+
+
+def in_lanes() -> None:
+    """Runs in lockstep against the same runs one by one, one core."""
+    rng = np.random.default_rng(0)
+    problems: dict[tuple[int, int], Environment] = {(2, 2): paper_1a()}
+    for K, d in ((3, 3), (5, 4), (5, 5)):
+        problems[K, d] = FiniteContexts(rng.random((K, 8, d)), rng.random((K, d)))
+    print("\nRuns in lanes: nanoseconds per run and step, LinUCB-d, 128 runs, one core (goal 3x, then 1.5x)")
+    print(f"  {'K, d':<8}{'one by one':>12}{'in lanes':>12}{'ratio':>8}")
+    for (K, d), env in problems.items():
+        steps = 400_000 // (K * d * d)
+        times: dict[str, float] = {}
+        for name, most in (("alone", 0), ("lanes", linear.MOST_ARMS)) * 2:  # twice, by turns; the better one counts
+            with patch.object(linear, "MOST_ARMS", most):
+                options: Any = {"horizon": steps, "runs": 128, "workers": 1, "checkpoints": [steps], "engine": "cpu"}
+                spent = seconds(partial(simulate, env, LinUCBd(), **options))
+            times[name] = min(times.get(name, np.inf), spent / (steps * 128) * 1e9)
+        alone, lanes = times["alone"], times["lanes"]
+        print(f"  {f'{K}, {d}':<8}{alone:>12.1f}{lanes:>12.1f}{alone / lanes:>7.1f}x")
 
 
 def flat_in_t() -> None:
@@ -155,6 +179,7 @@ def start_up() -> None:
 def main() -> None:
     """All of it."""
     beside_numpy()
+    in_lanes()
     flat_in_t()
     watching()
     growth_with_size()

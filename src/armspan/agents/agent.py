@@ -529,7 +529,9 @@ class Agent:
         if isinstance(prior, Statistics):
             gram = _validate.array("prior.gram", prior.gram, shape=(d, d))
             moment = _validate.array("prior.moment", prior.moment, shape=(d,))
-            if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -SINGLE * np.trace(gram):
+            if not np.allclose(gram, gram.T) or np.linalg.eigvalsh(gram)[0] < -SINGLE * (
+                np.trace(gram) + self.settings.ridge
+            ):
                 raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
             return Statistics((gram + gram.T) / 2, moment, _validate.real("prior.pulls", prior.pulls, at_least=0))
         if not isinstance(prior, tuple) or len(prior) != 2:

@@ -5,7 +5,7 @@ per id: {"a1…": 5000, "b7…": 3000}. A copy, a loaded file or a forked proces
 new id, and keeps what it began with, its base: what it has learnt since can be told apart, and merged once.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -48,7 +48,11 @@ class Knowledge:
         contexts = {place: row - base.contexts.get(place, 0.0) for place, row in self.contexts.items()}
         contexts = {place: row for place, row in contexts.items() if row[0] > 0}
         decisions, rewards = self.decisions - base.decisions, max(self.rewards - base.rewards, 0.0)
-        return Knowledge(self.held, self.names, arms, contexts, decisions, rewards)
+        new = {name for name, seen in arms.items() if seen.pulls or np.any(seen.gram)}
+        names = tuple(name for name in self.names if name in new or name not in base.names)
+        arms = {name: seen for name, seen in arms.items() if name in names}
+        contexts = {place: row for place, row in contexts.items() if place[0] in names}
+        return Knowledge(self.held, names, arms, contexts, decisions, rewards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +193,7 @@ def told(state: State, delta: Delta) -> State:
     """A state with the news of a delta, or the same if it holds them."""
     held, until = state.lineage.held(state), delta.now.held
     if within(until, held):
-        return state
+        return _with_arms(state, delta.news.names)
     if not fits(delta.since, until, held):
         raise missing(delta.since, held)
     return _with_news(state, state, delta.news, union(held, until))
@@ -202,7 +206,7 @@ def joined(mine: State, theirs: State) -> State:
     if not any(own.get(name) and count for name, count in other.items()):
         return _with_news(mine, mine, whole, held)
     if within(other, own):
-        return mine
+        return _with_arms(mine, whole.less(theirs.lineage.base).names)
     if (base := theirs.lineage.since(other, own)) is not None:
         return _with_news(mine, mine, whole.less(base), held)
     if within(own, other):
@@ -221,6 +225,13 @@ def _with_news(mine: State, begin: State, news: Knowledge, held: Held) -> State:
     foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(mine)
     new.lineage = replace(lineage, others=others, foreign=foreign)
     return new
+
+
+def _with_arms(state: State, names: Sequence[Hashable]) -> State:
+    """The state with these arms too, but for those it began with and has removed; itself if nothing is new."""
+    began = () if state.lineage.base is None else state.lineage.base.names
+    new = [name for name in names if name not in state.place and name not in began]
+    return state.with_more(new) if new else state
 
 
 def _blank(state: State) -> State:

@@ -69,8 +69,9 @@ class Settings:
             raise InvalidParameter(
                 f"ridge must be from {smallest:g} to {largest:g} in {self.dtype}, got {self.ridge:g}"
             )
-        if self.feature_bound is not None and self.ridge < least * self.feature_bound**2:
-            lowest = f"{least:g}·feature_bound² = {least * self.feature_bound**2:.3g}"
+        if self.ridge < least * self.squared_bound:
+            words = "(feature_bound² + 1)" if self.intercept is True else "feature_bound²"
+            lowest = f"{least:g}·{words} = {least * self.squared_bound:.3g}"
             raise InvalidParameter(f"ridge must be at least {lowest} in {self.dtype}, got {self.ridge:g}")
         if _validate.real("epsilon", self.epsilon, at_least=0) > 1:
             raise InvalidParameter(f"epsilon must be from 0 to 1, got {self.epsilon:g}")
@@ -89,6 +90,11 @@ class Settings:
         return self.n_features + self.intercept
 
     @property
+    def squared_bound(self) -> float:
+        """l², with the intercept; 0 where no bound is known."""
+        return 0.0 if self.feature_bound is None else self.feature_bound**2 + (self.intercept is True)
+
+    @property
     def largest(self) -> float:
         """What features' length and rewards must stay below, so that no sum of their products overflows."""
         return 1e100 if self.dtype == "float64" else 1e15
@@ -103,8 +109,7 @@ class Settings:
     @property
     def often(self) -> int:
         """Pulls after which V⁻¹ is looked at again; 0: when kernels say so, for rounding is far away then."""
-        small = self.feature_bound is not None and self.ridge < SAFE_RIDGE * self.feature_bound**2
-        fragile = self.dtype == "float32" or small
+        fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * self.squared_bound
         return max(256, self.width**2 // 64) if fragile else 0
 
     @property

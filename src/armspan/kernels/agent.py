@@ -57,6 +57,9 @@ CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
 BUSY, BAD_SHAPE, NOT_FINITE = -1, -2, -3
 """What a call returns instead of an arm or a due date when it did nothing."""
+MOST_OF_A_DIRECTION = 1e-3
+"""An x for which 1 - xᵀV⁻¹x is less than this was nearly all that V knew of a direction: to take it back would multiply
+rounding by the inverse."""
 DUE, UNSOUND, CROWDED = 1, 2, 3
 """What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, or memory must be thinned
 first, and nothing was learnt."""
@@ -527,7 +530,7 @@ def unlearn(arms, room, k, x, y):
     """
     d, z, rows = x.size, np.zeros((1, x.size)), x.reshape(1, x.size)
     variance = times(room, k, rows, 0, z)
-    sound = variance < 1.0 - 1e-6
+    sound = variance < 1.0 - MOST_OF_A_DIRECTION
     gain, half = 1.0 / (1.0 - variance), d * (d + 1) // 2
     start = d
     for i in range(d):
