@@ -367,10 +367,12 @@ class Sequence:
         """A loaded agent goes on bit for bit; it takes the place of the saved one, or joins the pool."""
         twin = Agent.from_bytes(agent.to_bytes())
         self._twins(agent, twin)
+        theirs = set(model.decisions)
         for _ in range(3):
             x, y = self._x(), self._y()
             one, other = agent.choose(x), twin.choose(x)
             model.decisions.add(self._id())
+            theirs.add(self._id())
             demand(one == other, f"a loaded agent chose {other}, the saved one {one}")
         if self.rng.random() < 0.3:
             for _ in range(int(self.rng.integers(1, 10))):
@@ -381,9 +383,12 @@ class Sequence:
                 self._learn(model, arm, x, y)
             self._twins(agent, twin)
             where = next(k for k, pair in enumerate(self.pool) if pair[0] is agent)
+            model.decisions = theirs
             self.pool[where] = twin, model
         else:
-            self._pool(twin, model.copy())
+            copy = model.copy()
+            copy.decisions = theirs
+            self._pool(twin, copy)
 
     def _twins(self, agent: Agent, twin: Agent) -> None:
         x = self._x()

@@ -67,3 +67,43 @@ def test_a_relatives_new_arm_is_added_and_one_that_was_removed_stays_away(by: st
     home.merge(worker if by == "agent" else worker.delta())
     assert home.arms == ("a", "new")
     assert home.statistics("a").pulls == 1 + learnt
+
+
+def decide(agent: Agent, times: int) -> None:
+    for _ in range(times):
+        agent.choose([1.0, 0.0])
+
+
+def test_decisions_of_relatives_are_counted_once_and_none_is_lost() -> None:
+    home = POLICY.agent(1, 2)
+    home.update(0, [1.0, 0.0], 1.0)
+    worker = home.copy()
+    decide(worker, 100)
+    home.merge(worker)
+    assert home.decisions == 100
+    home.merge(worker)
+    assert home.decisions == 100
+    home.update(0, [1.0, 0.0], 1.0)
+    worker.merge(home)
+    assert worker.decisions == 100
+    decide(worker, 5)
+    decide(home, 7)
+    delta = worker.delta()
+    home.merge(delta)
+    home.merge(delta)
+    assert home.decisions == 112
+    loaded = Agent.from_bytes(home.to_bytes())
+    decide(loaded, 3)
+    home.merge(loaded)
+    assert (home.decisions, home.rewards) == (115, 2)
+
+
+def test_decisions_without_rewards_are_shared_by_copies() -> None:
+    agent = POLICY.agent(1, 2)
+    decide(agent, 100)
+    agent.merge(agent.copy())
+    assert agent.decisions == 100
+    stranger = POLICY.agent(1, 2)
+    decide(stranger, 10)
+    agent.merge(stranger)
+    assert agent.decisions == 110

@@ -44,6 +44,7 @@ class Stored:
     feature_names: list[Any] | None
     arrays: dict[str, Any]
     held: dict[str, int]
+    decisions: dict[str, int]
 
 
 def save(content: bytes, path: str | os.PathLike[str]) -> None:
@@ -69,6 +70,7 @@ def encoded(agent: "Agent", state: State) -> bytes:
         "arms": [_encoded(name) for name in state.names],
         "feature_names": None if agent.feature_names is None else [_encoded(name) for name in agent.feature_names],
         "held": state.lineage.held(state),
+        "decisions": state.lineage.decisions(state),
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
     text = json.dumps(header, allow_nan=False, default=float).encode()
@@ -124,7 +126,8 @@ def restore(agent: "Agent", stored: Stored) -> None:
     if state.window is not None:
         entries = zip(who, x, y, strict=True)
         state.window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
-    state.lineage = begun(state, stored.held)
+    _demand(sum(stored.decisions.values()) <= agent.decisions)
+    state.lineage = begun(state, stored.held, stored.decisions)
 
 
 def _check_sizes(stored: Stored) -> None:
@@ -209,15 +212,16 @@ def _parsed(content: memoryview) -> Stored:
         arms=[_decoded(name) for name in names],
         feature_names=None if features is None else [_decoded(name) for name in features],
         arrays=arrays,
-        held=_held(header, content),
+        held=_counts(header.get("held", {bytes(content[-32:]).hex(): 1})),
+        decisions=_counts(header.get("decisions", {})),
     )
 
 
-def _held(header: dict[str, Any], content: memoryview) -> dict[str, int]:
-    """Whose rewards the file holds; older ones do not say it, and are known by their checksum."""
-    held = dict(header.get("held", {bytes(content[-32:]).hex(): 1}))
-    _demand(all(isinstance(name, str) and type(count) is int and count >= 0 for name, count in held.items()))
-    return held
+def _counts(entries: Any) -> dict[str, int]:
+    """Whose rewards or decisions the file holds; older ones do not say it, and are known by their checksum."""
+    counts = dict(entries)
+    _demand(all(isinstance(name, str) and type(count) is int and count >= 0 for name, count in counts.items()))
+    return counts
 
 
 def _encoded(name: Any) -> Any:

@@ -1,8 +1,9 @@
 """Whose rewards an agent holds, so that relatives who meet again count nothing twice.
 
 Every agent has an id of its own, and the rewards that it has learnt itself are numbered. What it holds is then a count
-per id: {"a1…": 5000, "b7…": 3000}. A copy, a loaded file or a forked process begins with all that was held and with a
-new id, and keeps what it began with, its base: what it has learnt since can be told apart, and merged once.
+per id: {"a1…": 5000, "b7…": 3000}. Decisions are counted likewise, on their own. A copy, a loaded file or a forked
+process begins with all that was held and with a new id, and keeps what it began with, its base: what it has learnt
+since can be told apart, and merged once.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -26,14 +27,14 @@ class Knowledge:
     """What was held at some moment, or what came between two: sums per arm, remembered contexts, counters.
 
     held : how many rewards of each agent. names : of all arms. arms : sums of those that were pulled.
-    contexts : (arm, x) with pulls and sum of rewards.
+    contexts : (arm, x) with pulls and sum of rewards. decisions : how many each agent has made.
     """
 
     held: Held
     names: tuple[Hashable, ...]
     arms: Mapping[Hashable, Statistics]
     contexts: Mapping[tuple[Hashable, bytes], FloatArray]
-    decisions: float
+    decisions: Held
     rewards: float
 
     def without(self, arm: Hashable | None) -> "Knowledge":
@@ -47,12 +48,12 @@ class Knowledge:
         arms = {name: _less(seen, base.arms.get(name)) for name, seen in self.arms.items()}
         contexts = {place: row - base.contexts.get(place, 0.0) for place, row in self.contexts.items()}
         contexts = {place: row for place, row in contexts.items() if row[0] > 0}
-        decisions, rewards = self.decisions - base.decisions, max(self.rewards - base.rewards, 0.0)
+        rewards = max(self.rewards - base.rewards, 0.0)
         new = {name for name, seen in arms.items() if seen.pulls or np.any(seen.gram)}
         names = tuple(name for name in self.names if name in new or name not in base.names)
         arms = {name: seen for name, seen in arms.items() if name in names}
         contexts = {place: row for place, row in contexts.items() if place[0] in names}
-        return Knowledge(self.held, names, arms, contexts, decisions, rewards)
+        return Knowledge(self.held, names, arms, contexts, self.decisions, rewards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,7 @@ class Lineage:
     others : how many rewards of each other agent it holds. base : what it began with, None if nothing.
     reported : what it held at its last `delta`, None if there was none.
     foreign : how many of the rewards it counts it has not learnt itself. events : what it has changed besides learning.
+    elsewhere : how many of the decisions it counts each other agent has made.
     """
 
     own: str = field(default_factory=lambda: uuid4().hex)
@@ -70,6 +72,12 @@ class Lineage:
     reported: Knowledge | None = None
     foreign: float = 0.0
     events: int = 0
+    elsewhere: Held = field(default_factory=dict)
+
+    def decisions(self, state: State) -> dict[str, int]:
+        """How many decisions of each agent are counted in this state."""
+        own = int(state.head[layout.DECISIONS]) - sum(self.elsewhere.values())
+        return {**self.elsewhere, self.own: own}
 
     def held(self, state: State) -> dict[str, int]:
         """How many rewards of each agent are in this state."""
@@ -86,7 +94,7 @@ class Lineage:
 
     def branched(self, state: State) -> "Lineage":
         """Of an agent that begins with all that this one holds."""
-        return begun(state, self.held(state))
+        return begun(state, self.held(state), self.decisions(state))
 
     def changed(self, forgotten: Hashable | None = None) -> "Lineage":
         """After an arm was added with a prior, or removed: then what the base had of it is not subtracted any more."""
@@ -108,13 +116,14 @@ class Delta:
     shape: Mapping[str, Any]
 
 
-def begun(state: State, held: Held) -> Lineage:
+def begun(state: State, held: Held, decisions: Held) -> Lineage:
     """The lineage of an agent that begins with this state; agents that forget are never merged, and need no base."""
-    base = None if state.settings.forgets else knowledge(state, held)
-    return Lineage(others=dict(held), base=base, foreign=float(state.head[layout.REWARDS]))
+    base = None if state.settings.forgets else knowledge(state, held, decisions)
+    foreign = float(state.head[layout.REWARDS])
+    return Lineage(others=dict(held), base=base, foreign=foreign, elsewhere=dict(decisions))
 
 
-def knowledge(state: State, held: Held) -> Knowledge:
+def knowledge(state: State, held: Held, decisions: Held) -> Knowledge:
     """All that a state holds."""
     pulled = state.arms[:, layout.PULLS] > 0
     arms = {name: state.statistics(k) for k, name in enumerate(state.names) if pulled[k]}
@@ -122,10 +131,7 @@ def knowledge(state: State, held: Held) -> Knowledge:
     for row in state.entries():
         place = state.names[int(row[layout.ARM])], row[layout.FEATURES :].tobytes()
         contexts[place] = row[[layout.SEEN, layout.SUM]].copy()
-    head = state.head
-    return Knowledge(
-        dict(held), state.names, arms, contexts, float(head[layout.DECISIONS]), float(head[layout.REWARDS])
-    )
+    return Knowledge(dict(held), state.names, arms, contexts, dict(decisions), float(state.head[layout.REWARDS]))
 
 
 def within(one: Held, other: Held) -> bool:
@@ -174,7 +180,6 @@ def add(state: State, news: Knowledge) -> None:
     for name, seen in news.arms.items():
         if seen.pulls or np.any(seen.gram):
             state.add(state.place[name], seen)
-    state.head[layout.DECISIONS] += news.decisions
     state.head[layout.REWARDS] += news.rewards
     if len(state.memory):
         for (name, x), (pulls, total) in news.contexts.items():
@@ -185,24 +190,37 @@ def add(state: State, news: Knowledge) -> None:
 def reported(state: State, shape: Mapping[str, Any]) -> Delta:
     """What has come into a state since it was last reported, or since it began."""
     base = state.lineage.reported or state.lineage.base
-    now = knowledge(state, state.lineage.held(state))
-    return Delta({} if base is None else base.held, now, now.less(base), shape)
+    now = knowledge(state, state.lineage.held(state), state.lineage.decisions(state))
+    news = now.less(base)
+    began = () if state.lineage.base is None else state.lineage.base.names
+    names = tuple(name for name in now.names if name in news.names or name not in began)  # reported before, perhaps
+    return Delta({} if base is None else base.held, now, replace(news, names=names), shape)
 
 
 def told(state: State, delta: Delta) -> State:
     """A state with the news of a delta, or the same if it holds them."""
-    held, until = state.lineage.held(state), delta.now.held
+    held, until, news = state.lineage.held(state), delta.now.held, delta.news
+    if not any(name in held for name in until):  # strangers: to this one, all its arms are new
+        news = replace(news, names=delta.now.names)
     if within(until, held):
-        return _with_arms(state, delta.news.names)
-    if not fits(delta.since, until, held):
+        new = _with_arms(state, news.names)
+    elif fits(delta.since, until, held):
+        new = _with_news(state, state, news, union(held, until))
+    else:
         raise missing(delta.since, held)
-    return _with_news(state, state, delta.news, union(held, until))
+    return _counting(new, state, delta.now.decisions)
 
 
 def joined(mine: State, theirs: State) -> State:
     """A state with all that two hold, what they share once; or the first one if it holds all of it."""
-    own, other = mine.lineage.held(mine), theirs.lineage.held(theirs)
-    held, whole = union(own, other), knowledge(theirs, other)
+    decisions = theirs.lineage.decisions(theirs)
+    whole = knowledge(theirs, theirs.lineage.held(theirs), decisions)
+    return _counting(_joined(mine, theirs, whole), mine, decisions)
+
+
+def _joined(mine: State, theirs: State, whole: Knowledge) -> State:
+    own, other = mine.lineage.held(mine), whole.held
+    held = union(own, other)
     if not any(own.get(name) and count for name, count in other.items()):
         return _with_news(mine, mine, whole, held)
     if within(other, own):
@@ -213,7 +231,7 @@ def joined(mine: State, theirs: State) -> State:
         return _with_news(mine, _blank(mine), whole, held)
     if (base := mine.lineage.since(own, other)) is not None:
         begun_anew = _with_news(mine, _blank(mine), whole, held)
-        return _with_news(mine, begun_anew, knowledge(mine, own).less(base), held)
+        return _with_news(mine, begun_anew, knowledge(mine, own, {}).less(base), held)
     raise refused(own, other)
 
 
@@ -232,6 +250,19 @@ def _with_arms(state: State, names: Sequence[Hashable]) -> State:
     began = () if state.lineage.base is None else state.lineage.base.names
     new = [name for name in names if name not in state.place and name not in began]
     return state.with_more(new) if new else state
+
+
+def _counting(new: State, mine: State, decisions: Held) -> State:
+    """The next state of the agent whose state is mine, with these decisions counted too."""
+    known = mine.lineage.decisions(mine)
+    both = union(known, decisions)
+    if new is mine and both == known:
+        return mine
+    new = new.copy() if new is mine else new
+    new.head[layout.DECISIONS] = sum(both.values())
+    others = {name: count for name, count in both.items() if name != mine.lineage.own}
+    new.lineage = replace(new.lineage, elsewhere=others)
+    return new
 
 
 def _blank(state: State) -> State:
