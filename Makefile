@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-slow processors check format bench bench-peers truth lock clean
+.PHONY: setup paper test test-slow processors check format bench bench-peers truth adversary lock clean
 
 setup: .venv/ready
 
@@ -47,6 +47,13 @@ truth: setup
 	$(BIN)/python -m benchmarks.truth growth
 	$(BIN)/python -m benchmarks.truth fresh
 	$(BIN)/python -m benchmarks.truth logs --samples 20
+
+adversary: setup
+	$(BIN)/python -m benchmarks.adversary sequences
+	$(BIN)/python -m benchmarks.adversary files
+	$(BIN)/python -m benchmarks.adversary kills
+	$(BIN)/python -m benchmarks.adversary interrupts
+	$(BIN)/python -m benchmarks.adversary threads
 
 bench-peers: setup
 	$(BIN)/python -m benchmarks.peers
