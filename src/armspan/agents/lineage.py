@@ -6,7 +6,7 @@ process begins with all that was held and with a new id, and keeps what it began
 since can be told apart, and merged once.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -49,11 +49,9 @@ class Knowledge:
         contexts = {place: row - base.contexts.get(place, 0.0) for place, row in self.contexts.items()}
         contexts = {place: row for place, row in contexts.items() if row[0] > 0}
         rewards = max(self.rewards - base.rewards, 0.0)
-        new = {name for name, seen in arms.items() if seen.pulls or np.any(seen.gram)}
-        names = tuple(name for name in self.names if name in new or name not in base.names)
-        arms = {name: seen for name, seen in arms.items() if name in names}
-        contexts = {place: row for place, row in contexts.items() if place[0] in names}
-        return Knowledge(self.held, names, arms, contexts, self.decisions, rewards)
+        arms = {name: seen for name, seen in arms.items() if seen.pulls or np.any(seen.gram)}
+        contexts = {place: row for place, row in contexts.items() if place[0] in arms}
+        return Knowledge(self.held, self.names, arms, contexts, self.decisions, rewards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ class Lineage:
     others : how many rewards of each other agent it holds. base : what it began with, None if nothing.
     reported : what it held at its last `delta`, None if there was none.
     foreign : how many of the rewards it counts it has not learnt itself. events : what it has changed besides learning.
-    elsewhere : how many of the decisions it counts each other agent has made.
+    elsewhere : how many of the decisions it counts each other agent has made. removed : arms that it has removed.
     """
 
     own: str = field(default_factory=lambda: uuid4().hex)
@@ -73,6 +71,7 @@ class Lineage:
     foreign: float = 0.0
     events: int = 0
     elsewhere: Held = field(default_factory=dict)
+    removed: frozenset[Hashable] = frozenset()
 
     def decisions(self, state: State) -> dict[str, int]:
         """How many decisions of each agent are counted in this state."""
@@ -94,12 +93,13 @@ class Lineage:
 
     def branched(self, state: State) -> "Lineage":
         """Of an agent that begins with all that this one holds."""
-        return begun(state, self.held(state), self.decisions(state))
+        return replace(begun(state, self.held(state), self.decisions(state)), removed=self.removed)
 
     def changed(self, forgotten: Hashable | None = None) -> "Lineage":
         """After an arm was added with a prior, or removed: then what the base had of it is not subtracted any more."""
         base, reported = (None if one is None else one.without(forgotten) for one in (self.base, self.reported))
-        return replace(self, base=base, reported=reported, events=self.events + 1)
+        removed = self.removed if forgotten is None else self.removed | {forgotten}
+        return replace(self, base=base, reported=reported, events=self.events + 1, removed=removed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,21 +191,16 @@ def reported(state: State, shape: Mapping[str, Any]) -> Delta:
     """What has come into a state since it was last reported, or since it began."""
     base = state.lineage.reported or state.lineage.base
     now = knowledge(state, state.lineage.held(state), state.lineage.decisions(state))
-    news = now.less(base)
-    began = () if state.lineage.base is None else state.lineage.base.names
-    names = tuple(name for name in now.names if name in news.names or name not in began)  # reported before, perhaps
-    return Delta({} if base is None else base.held, now, replace(news, names=names), shape)
+    return Delta({} if base is None else base.held, now, now.less(base), shape)
 
 
 def told(state: State, delta: Delta) -> State:
     """A state with the news of a delta, or the same if it holds them."""
-    held, until, news = state.lineage.held(state), delta.now.held, delta.news
-    if not any(name in held for name in until):  # strangers: to this one, all its arms are new
-        news = replace(news, names=delta.now.names)
+    held, until = state.lineage.held(state), delta.now.held
     if within(until, held):
-        new = _with_arms(state, news.names)
+        new = _with_arms(state, delta.now)
     elif fits(delta.since, until, held):
-        new = _with_news(state, state, news, union(held, until))
+        new = _with_news(state, state, delta.news, union(held, until))
     else:
         raise missing(delta.since, held)
     return _counting(new, state, delta.now.decisions)
@@ -224,7 +219,7 @@ def _joined(mine: State, theirs: State, whole: Knowledge) -> State:
     if not any(own.get(name) and count for name, count in other.items()):
         return _with_news(mine, mine, whole, held)
     if within(other, own):
-        return _with_arms(mine, whole.less(theirs.lineage.base).names)
+        return _with_arms(mine, whole)
     if (base := theirs.lineage.since(other, own)) is not None:
         return _with_news(mine, mine, whole.less(base), held)
     if within(own, other):
@@ -237,7 +232,8 @@ def _joined(mine: State, theirs: State, whole: Knowledge) -> State:
 
 def _with_news(mine: State, begin: State, news: Knowledge, held: Held) -> State:
     """The state `begin` with news, as the next state of the agent whose state is mine."""
-    new, lineage = begin.with_more(news.names), mine.lineage
+    lineage, away = mine.lineage, _away(mine, news.held)
+    new = begin.with_more([name for name in news.names if name in news.arms or name not in away])
     add(new, news)
     others = {name: count for name, count in held.items() if name != lineage.own}
     foreign = float(new.head[layout.REWARDS]) + lineage.events - lineage.count(mine)
@@ -245,11 +241,17 @@ def _with_news(mine: State, begin: State, news: Knowledge, held: Held) -> State:
     return new
 
 
-def _with_arms(state: State, names: Sequence[Hashable]) -> State:
-    """The state with these arms too, but for those it began with and has removed; itself if nothing is new."""
-    began = () if state.lineage.base is None else state.lineage.base.names
-    new = [name for name in names if name not in state.place and name not in began]
+def _with_arms(state: State, theirs: Knowledge) -> State:
+    """The state with all arms of another agent too; itself if nothing is new."""
+    away = _away(state, theirs.held)
+    new = [name for name in theirs.names if name not in state.place and name not in away]
     return state.with_more(new) if new else state
+
+
+def _away(mine: State, theirs: Held) -> frozenset[Hashable]:
+    """Arms that an agent has removed, and that a relative does not bring back unless it has learnt of them since."""
+    known = mine.lineage.held(mine)
+    return mine.lineage.removed if any(name in known for name in theirs) else frozenset()
 
 
 def _counting(new: State, mine: State, decisions: Held) -> State:
