@@ -2,17 +2,22 @@
 
 What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
 constant offsets, so that nothing can overlap; tables are looked up in loops of their own; and every arm learns, with
-weight 0 or 1, instead of a branch. Choices are those of `linear`, up to ties by rounding.
+weight 0 or 1, instead of a branch.
+
+Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
+which runs are in lanes changes nothing, not even the last bit.
 """
 
 import math
 
 import numpy as np
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
 
 LOWEST = -1e300
+WIDE, NARROW = 32, 16
+"""Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
 TILE = 8
 """Steps whose draws are turned from one row per run to one row per step at a time."""
 
@@ -24,11 +29,12 @@ def entry(i, j):
 
 
 @inlined
-def lanes(block, alpha, marks, V, V_inv, b, theta_hat, regret, curve, tally, d, L):
-    """`life.live` of the linear family, for groups of L runs. Changes V, …, tally.
+def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
+    """`life.live` of the linear family, for groups of L runs. Changes state, regret (R,), curve (R, M) and tally.
 
     The last group may be too small; its spare lanes repeat the last run, and what they find is left out.
     """
+    V, V_inv, b, theta_hat = state
     unit, R, K, bins, half = block.unit, block.runs.size, block.x.shape[1], tally.bins, d * (d + 1) // 2
     at_inverse, at_b, at_theta, at_x = half * L, 2 * half * L, (2 * half + d) * L, (2 * half + 2 * d) * L
     at_mean, at_loss = at_x + d * L, at_x + (d + 1) * L  # beside the features, as in the table
@@ -108,9 +114,10 @@ def lanes(block, alpha, marks, V, V_inv, b, theta_hat, regret, curve, tally, d, 
                         y, gain = own[at_mean + lane] + noise[lane], weight / (1.0 + own[at_variance + lane])
                         change = gain * (y - own[at_estimate + lane])
                         for i in range(d):
-                            z_i = 0.0
+                            z_i = own[at_inverse + entry(i, i) * L + lane] * own[at_x + i * L + lane]
                             for j in range(d):
-                                z_i += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
+                                if j != i:
+                                    z_i += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
                             own[at_z + i * L + lane] = z_i
                         for i in range(d):
                             x_i, z_i = own[at_x + i * L + lane], own[at_z + i * L + lane]
@@ -135,7 +142,7 @@ def lanes(block, alpha, marks, V, V_inv, b, theta_hat, regret, curve, tally, d, 
                         V_inv[r, k, i, j] = arms[place + at_inverse + entry(i, j) * L]
 
 
-@kernel
+@exact_kernel
 def world(x, means, losses):
     """The tables as one flat array: for each context and arm its features, mean reward and loss."""
     n, K, d = x.shape
@@ -149,7 +156,7 @@ def world(x, means, losses):
     return table
 
 
-@kernel
+@exact_kernel
 def count(arms, pulls, first, period, size, at_costly, L):
     """Add the pulls of a group that cost something to pulls (R, bins, K), and begin anew. Changes both."""
     for k in range(pulls.shape[2]):
@@ -159,22 +166,31 @@ def count(arms, pulls, first, period, size, at_costly, L):
             arms[k * size + at_costly + lane] = 0.0
 
 
-@kernel
+@exact_kernel
 def advance_lanes_2(block, knobs, marks, state, regret, curve, tally):
     """`lanes` for d = 2; so the next ones for 3, 4 and 5."""
-    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 2, 32)
+    lanes(block, knobs[0], marks, state, regret, curve, tally, 2, WIDE)
 
 
-@kernel
+@exact_kernel
 def advance_lanes_3(block, knobs, marks, state, regret, curve, tally):
-    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 3, 32)
+    lanes(block, knobs[0], marks, state, regret, curve, tally, 3, WIDE)
 
 
-@kernel
+@exact_kernel
 def advance_lanes_4(block, knobs, marks, state, regret, curve, tally):
-    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 4, 16)
+    lanes(block, knobs[0], marks, state, regret, curve, tally, 4, NARROW)
 
 
-@kernel
+@exact_kernel
 def advance_lanes_5(block, knobs, marks, state, regret, curve, tally):
-    lanes(block, knobs[0], marks, state.V, state.V_inv, state.b, state.theta_hat, regret, curve, tally, 5, 16)
+    lanes(block, knobs[0], marks, state, regret, curve, tally, 5, NARROW)
+
+
+LANES = {
+    2: (advance_lanes_2, WIDE),
+    3: (advance_lanes_3, WIDE),
+    4: (advance_lanes_4, NARROW),
+    5: (advance_lanes_5, NARROW),
+}
+"""By the number of features: the kernel, and how many runs it takes together."""

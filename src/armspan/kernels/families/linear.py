@@ -7,10 +7,11 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import lanes, linear
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block, Tally
 from armspan.kernels.family import Family, Field
 from armspan.kernels.life import live
+from armspan.kernels.linear import choose as optimism
 
 
 class LinearState(NamedTuple):
@@ -52,12 +53,16 @@ def of_run(state, r):
 
 
 @inlined
-def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+def choose_by(rule, own, scratch, block, c, alpha, run, step, K, d):
+    """The arm by a rule such as `linear.choose`."""
     _, V_inv, _, theta_hat = own
     index, mean, variance, _ = scratch
-    return linear.choose(
-        V_inv, theta_hat, block.x, c, knobs[0][i], index, mean, variance, block.unit, block.seed, run, step, K, d
-    )
+    return rule(V_inv, theta_hat, block.x, c, alpha, index, mean, variance, block.unit, block.seed, run, step, K, d)
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    return choose_by(optimism, own, scratch, block, c, knobs[0][i], run, step, K, d)
 
 
 @inlined
@@ -81,30 +86,33 @@ def advance_linear(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@kernel
+@exact_kernel
 def advance_linear_2(block, knobs, marks, state, regret, curve, tally):
-    """`live` with its loops unrolled for d = 2; so the next ones for 3 and 4."""
+    """`live` with its loops unrolled for d = 2, in strict arithmetic as in `lanes`; so the next ones for 3, 4 and 5."""
     live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
 
 
-@kernel
+@exact_kernel
 def advance_linear_3(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
 
 
-@kernel
+@exact_kernel
 def advance_linear_4(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
 
 
-UNROLLED: dict[int, Callable[..., None]] = {2: advance_linear_2, 3: advance_linear_3, 4: advance_linear_4}
-LANES: dict[int, tuple[Callable[..., None], int]] = {
-    2: (lanes.advance_lanes_2, 32),
-    3: (lanes.advance_lanes_3, 32),
-    4: (lanes.advance_lanes_4, 16),
-    5: (lanes.advance_lanes_5, 16),
+@exact_kernel
+def advance_linear_5(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
+
+
+UNROLLED: dict[int, Callable[..., None]] = {
+    2: advance_linear_2,
+    3: advance_linear_3,
+    4: advance_linear_4,
+    5: advance_linear_5,
 }
-"""By the number of features: runs in lockstep, and how many of them."""
 MOST_ARMS = 5
 """With more, all arms' learning costs more than what is gained."""
 
@@ -112,9 +120,9 @@ MOST_ARMS = 5
 def advance(K: int, d: int) -> Callable[..., None]:
     """The fastest kernel for this size."""
     alone = UNROLLED.get(d, advance_linear)
-    if d not in LANES or K > MOST_ARMS:
+    if d not in lanes.LANES or K > MOST_ARMS:
         return alone
-    together, L = LANES[d]
+    together, L = lanes.LANES[d]
 
     def in_lanes(block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
         """Groups of L runs in lanes; the last runs one by one, if they are few."""

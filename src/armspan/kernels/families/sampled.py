@@ -2,20 +2,16 @@
 
 from dataclasses import replace
 
-from armspan.kernels import sampling
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.families import linear
-from armspan.kernels.families.linear import learn, learn_two, of_run, scratch_of
+from armspan.kernels.families.linear import choose_by, learn, learn_two, of_run, scratch_of
 from armspan.kernels.life import live
+from armspan.kernels.sampling import choose as sampling
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    _, V_inv, _, theta_hat = own
-    index, mean, variance, _ = scratch
-    return sampling.choose(
-        V_inv, theta_hat, block.x, c, knobs[0][i], index, mean, variance, block.unit, block.seed, run, step, K, d
-    )
+    return choose_by(sampling, own, scratch, block, c, knobs[0][i], run, step, K, d)
 
 
 @kernel
