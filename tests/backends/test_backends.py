@@ -211,7 +211,7 @@ def test_errors_come_out_as_they_are(cluster: Cluster) -> None:
         ({"backend": "smoke://127.0.0.1:1"}, "no Dask scheduler answers at smoke://127.0.0.1:1"),
         (
             {"backend": "processes", "policies": [LinUCB(alpha=[1.0])]},
-            "alpha must have one entry a step, got 1 entries",
+            "alpha must have one entry per step, got 1 entries",
         ),
     ],
 )

@@ -83,12 +83,12 @@ def test_a_subclass_with_other_knobs_alone_stays_in_the_family() -> None:
     np.testing.assert_allclose(half, same)
 
 
-@pytest.mark.parametrize("name", ["linear", "counts"])
+@pytest.mark.parametrize("name", ["linear", "counts", "sampled"])
 def test_a_family_declares_all_that_it_knows(name: str) -> None:
     sizes = {"K": 3, "d": 2, "n": 5}
     declared = family(name)
     state = declared.empty(4, **sizes)
     assert state._fields == tuple(field.name for field in declared.fields)
-    assert sum(array[0].size for array in state) == declared.numbers(**sizes)
-    assert all(len(array) == 4 for array in state)
+    for field, array in zip(declared.fields, state, strict=True):
+        assert array.shape == (4, *(sizes[letter] for letter in field.shape))
     assert any(field.sums for field in declared.fields)

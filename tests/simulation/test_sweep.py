@@ -243,7 +243,7 @@ def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path, monkeypatch: pytest.Mon
         ({"policies": [Greedy]}, "Greedy in paper 1a: a policy must be an object, got the class; write Greedy()"),
         ({"policies": [7]}, "int in paper 1a: a policy must be one of armspan's"),
         ({"environments": paper_1c(), "policies": ContextUCB()}, "UCB per context in paper 1c"),
-        ({"policies": [LinUCB(alpha=[1.0])]}, "LinUCB in paper 1a: alpha must have one entry a step"),
+        ({"policies": [LinUCB(alpha=[1.0])]}, "LinUCB in paper 1a: alpha must have one entry per step"),
         ({"folder": "/proc/nowhere/at/all"}, "folder must be a folder that can be written, got /proc/nowhere/at/all"),
     ],
 )

@@ -20,10 +20,6 @@ class Field:
     sums: bool = False
     dtype: type = np.float64
 
-    def size(self, **sizes: int) -> int:
-        """How many numbers it is."""
-        return int(np.prod([sizes[letter] for letter in self.shape]))
-
 
 @dataclass(frozen=True, eq=False)
 class Family:
@@ -51,7 +47,3 @@ class Family:
         """A state of so many runs, all 0."""
         shapes = {field: [sizes[letter] for letter in field.shape] for field in self.fields}
         return self.state(**{f.name: np.zeros((n_runs, *shape), f.dtype) for f, shape in shapes.items()})
-
-    def numbers(self, **sizes: int) -> int:
-        """How many numbers one run's knowledge is."""
-        return sum(field.size(**sizes) for field in self.fields)

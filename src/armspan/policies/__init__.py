@@ -1,4 +1,4 @@
-"""Policies: frozen descriptions of how to choose an arm, one file an algorithm."""
+"""Policies: frozen descriptions of how to choose an arm, one file per algorithm."""
 
 from armspan.policies.base import Learner, Policy, Reference
 from armspan.policies.context_ucb import ContextUCB

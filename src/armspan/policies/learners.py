@@ -1,6 +1,7 @@
 """The compiled form of a policy: what it has learnt in many runs at once, and the kernels of its family."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class FamilyLearner:
 
     def __init__(self, family: Family, env: Environment, runs: IntArray, knobs: Mapping[str, float | Schedule]) -> None:
         self._family, self._kernel = family, family.advance(env.n_arms, env.n_features)
-        self._schedules = [knob for knob in (knobs[name] for name in family.knobs) if callable(knob)]
+        self._schedules: list[Any] = [knobs[name] for name in family.knobs]
         self.state = family.empty(runs.size, K=env.n_arms, d=env.n_features, n=env.n_contexts or 0)
         self.regret = np.zeros(runs.size)
         family.fresh(self.state, {name: knob for name, knob in knobs.items() if not callable(knob)})

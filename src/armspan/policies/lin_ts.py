@@ -19,8 +19,8 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class LinTS(LinearPolicy):
     """LinTS: draw θ̃ ~ N(θ̂, v_t²V⁻¹) for each arm, and pull the arm with the largest θ̃ᵀx.
 
-    scale : v_t, as a constant, an array over t, or a function of t; left out, theory's R√(9 d log(t/δ)), which is safe
-    and explores a lot: in practice R itself or half of it does.
+    scale : v_t, as a constant, an array over t, or a function of t; left out, theory's R√(9 d log(t/δ)), which
+    explores a lot; docs/simulation.md shows what that costs beside v = R, for which nothing is proved.
     delta : δ, how likely theory's bound may fail. ridge : penalty of the regression, 1 in the paper.
     noise_scale : R, for which the noise is R-subgaussian; left out, the environment's.
     """
@@ -62,7 +62,7 @@ class LinTS(LinearPolicy):
 class SampledReference(RidgeReference):
     """Ridge regression for each arm; indices are drawn as θ̃ᵀx is distributed."""
 
-    chance: Chance
+    chance = Chance(0, 0)
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """N(θ̂ᵀx, v_t² xᵀA⁻¹x) of every arm."""

@@ -13,7 +13,7 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
-from armspan.errors import InvalidParameter, NotApplicable
+from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds, Policy, Reference, bound
 from armspan.policies.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
@@ -117,7 +117,7 @@ class LinearPolicy(Policy):
         from armspan.agents import Agent, Settings
 
         if self.compiled != "linear":
-            raise NotApplicable(f"{self.name} has no agent; LinUCBd, LinUCB and Greedy have")
+            super().agent()
         if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
             raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
         names = (

@@ -13,7 +13,7 @@ from armspan.policies.primal import Primal
 class LinUCBd(OptimisticPolicy):
     """LinUCB-d: pull the arm with the largest r̂_t + α_t σ̂_t.
 
-    It runs in its dual form, which costs O(d²) an arm and step; `primal.py` has Algorithm 1 as the paper prints it.
+    It runs in its dual form, which costs O(d²) per arm and step; `primal.py` has Algorithm 1 as the paper prints it.
     """
 
     title: ClassVar[str] = "LinUCB-d"

@@ -10,10 +10,9 @@ from armspan.environments import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
-from armspan.kernels.families import family
 from armspan.policies import Policy
 from armspan.simulation import octaves
-from armspan.simulation.cuda_launch import Chunk, Work, numba_cuda
+from armspan.simulation.cuda_launch import Chunk, Work, form_of, numba_cuda
 from armspan.simulation.interpreted import policy_name
 
 MOST_TOGETHER = 1 << 20
@@ -24,12 +23,6 @@ MOST_LOCAL = 400_000
 """Bytes that a thread may have to itself; CUDA allows some more."""
 WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
-
-
-def form_of(policy: Any) -> str | None:
-    """The form in which a policy's family runs on a GPU, or None."""
-    compiled = policy.compiled if isinstance(policy, Policy) else None
-    return None if compiled is None else family(compiled).on_gpu
 
 
 def why_not(env: Environment, policies: list[Any]) -> str | None:

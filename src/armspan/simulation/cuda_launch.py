@@ -62,6 +62,12 @@ class Work(Protocol):
         ...
 
 
+def form_of(policy: Any) -> str | None:
+    """The form in which a policy's family runs on a GPU, or None."""
+    compiled = policy.compiled if isinstance(policy, Policy) else None
+    return None if compiled is None else family(compiled).on_gpu
+
+
 def numba_cuda() -> Any:
     """The module, imported when first needed: it takes its time."""
     from numba import cuda
@@ -108,7 +114,7 @@ class Chunk:
         self.alpha = knobs["alpha"]
         source, world = self._world(env, kernels)
         K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
-        form = family(policy.compiled or "").on_gpu
+        form = form_of(policy)
         counting, ridge = form == "counts", knobs.get("ridge", 0.0)
         learnt = n * K if counting else K * d * (d + 3) // 2
         kind = {"linear": kernels.LINEAR, "counts": kernels.COUNTS, "sampled": kernels.SAMPLED}[form or ""]

@@ -86,8 +86,9 @@ class InterpretedLearner:
 
 
 def _in_run(reference: Any, seed: int, run: int) -> Reference:
-    """The reference with what it draws in this run."""
-    reference.chance = Chance(seed, run)
+    """The reference, with what it draws in this run if it draws anything."""
+    if hasattr(reference, "chance"):
+        reference.chance = Chance(seed, run)
     found: Reference = reference
     return found
 
