@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import armspan
-from armspan import environments, errors, policies, simulation, theory
+from armspan import environments, errors, policies, simulation, sweeps, theory
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,12 +18,15 @@ def test_all_names_are_there_and_no_others() -> None:
     for name in armspan.__all__:
         assert getattr(armspan, name) is not None
     assert set(dir(armspan)) == {*armspan.__all__, "__version__"}
-    assert set(armspan._HOME) | {"environments", "theory"} == set(armspan.__all__)
+    assert set(armspan._HOME) | set(policies.POLICIES) == set(armspan.__all__)
+    names: dict[str, object] = {}
+    exec("from armspan import *", names)
+    assert set(armspan.__all__) <= set(names)
     with pytest.raises(AttributeError, match="no attribute 'LinUCBe'"):
         armspan.LinUCBe  # noqa: B018
 
 
-@pytest.mark.parametrize("room", [environments, policies, simulation, theory])
+@pytest.mark.parametrize("room", [environments, simulation, sweeps, theory])
 def test_rooms_export_what_they_say(room: object) -> None:
     names = room.__all__  # type: ignore[attr-defined]
     assert list(names) == sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))

@@ -20,7 +20,7 @@ from armspan.cli.common import output_folder
 from armspan.environments import paper_1a
 from armspan.errors import BadFile
 from armspan.report import figures, tables
-from armspan.simulation.cell_files import CellFolder
+from armspan.sweeps.cell_files import CellFolder
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions, links and pipes of POSIX")
 

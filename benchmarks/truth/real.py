@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from armspan import ContextUCB, Greedy, LinUCBd, simulate
 from armspan.environments import Environment, FiniteContexts, diversity_dial, paper_1a, paper_1b
-from armspan.environments.paper import FEATURES_1A, THETA
+from armspan.environments.figure_1 import FEATURES_1A, THETA
 from armspan.policies import Policy
 from armspan.simulation.growth import growth
 

@@ -19,7 +19,8 @@ from armspan.backends.packed import work
 from armspan.environments import paper_1a, paper_1c
 from armspan.errors import ArmspanError, Interrupted, InvalidParameter, MissingExtra, NotApplicable, WorkerDied
 from armspan.policies import Greedy, LinUCB, LinUCBd
-from armspan.simulation import Result, simulate, sweep
+from armspan.simulation import Result, simulate
+from armspan.sweeps import sweep
 from tests.backends.cluster import Cluster
 
 

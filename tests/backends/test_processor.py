@@ -15,7 +15,8 @@ from armspan.backends.packed import Answer, Packed, work
 from armspan.backends.processor import processor
 from armspan.environments import paper_1a
 from armspan.policies import LinUCBd
-from armspan.simulation import simulate, sweep
+from armspan.simulation import simulate
+from armspan.sweeps import sweep
 
 
 def cluster(monkeypatch: pytest.MonkeyPatch, kinds: list[str]) -> None:
@@ -26,7 +27,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch, kinds: list[str]) -> None:
             _, answer = work(index, sys.modules["armspan"].__version__, packed.fn, packed.parts[index])
             yield index, answer._replace(processor=kinds[index % len(kinds)])
 
-    monkeypatch.setattr("armspan.backends.mapping.engine_of", lambda backend, workers: results)
+    monkeypatch.setattr("armspan.backends.mapping.executor_of", lambda backend, workers: results)
 
 
 def double(value: int) -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import armspan
 from armspan.diversity import problem_numbers
 from armspan.environments import FiniteContexts, paper_1a
-from armspan.policies.cells import cells_of
+from armspan.events.regions import regions_of
 from tests import naive
 from tests.strategies import Array
 
@@ -70,7 +70,7 @@ def test_events_and_audit_have_one_p(seed: int) -> None:
     rng = np.random.default_rng(seed)
     env = repeated(seed)
     env = FiniteContexts(env.features, env.theta, rng.dirichlet(np.ones(24)))
-    cells, report = cells_of(env), armspan.audit(env)
+    cells, report = regions_of(env), armspan.audit(env)
     largest = [float(env.probabilities[REPEATS * i : REPEATS * (i + 1)].max()) for i in range(4)]
     assert cells.p == report.p == pytest.approx(min(largest))
     assert report.merged_p == pytest.approx(min(env.probabilities.reshape(4, REPEATS).sum(axis=1)))
@@ -83,7 +83,7 @@ def test_an_arm_without_a_basis_leaves_the_others_theirs() -> None:
     """Arm 1 wins along one line only."""
     features = [[[1.0, 0.0], [0.0, 1.0], [0.1, 0.1], [0.1, 0.1]], [[0.1, 0.1], [0.1, 0.1], [1.0, 1.0], [2.0, 2.0]]]
     env = FiniteContexts(features, [[1.0, 1.0], [1.0, 1.0]])
-    cells = cells_of(env)
+    cells = regions_of(env)
     assert cells.basis.tolist() == [[True, True, False, False], [False] * 4]
     assert cells.p == 0.25  # as if all contexts came equally often
     assert armspan.audit(env).p == 0.0

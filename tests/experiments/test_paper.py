@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from armspan.errors import InvalidParameter
-from armspan.experiments import ALL, DialResult, PanelResult, Settings, Survey, reproduce
+from armspan.experiments import ALL, DialResult, Effort, PanelResult, Survey, reproduce
 from armspan.experiments.claims import keeps_growing, lower_regret, same_curves, stays_constant
 from armspan.simulation import Result
 from armspan.simulation.plan import as_checkpoints
 
-SMALL = Settings(runs=6, horizon=400, draws=8)
+SMALL = Effort(runs=6, horizon=400, draws=8)
 
 
 def silent(stage: str) -> Any:
@@ -81,8 +81,8 @@ def test_shares_of_draws() -> None:
 
 
 def test_settings_are_the_papers() -> None:
-    assert (Settings().runs, Settings().horizon) == (100, 500_000)
+    assert (Effort().runs, Effort().horizon) == (100, 500_000)
     with pytest.raises(InvalidParameter, match="runs must be an integer from 1"):
-        Settings(runs=0)
+        Effort(runs=0)
     with pytest.raises(AttributeError):
-        Settings().runs = 5  # type: ignore[misc]
+        Effort().runs = 5  # type: ignore[misc]

@@ -11,7 +11,7 @@ from armspan import Greedy, LinUCB, LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import NotApplicable
 from armspan.kernels.families import family
-from armspan.simulation import cuda
+from armspan.simulation.engines import cuda
 
 ENV = FiniteContexts([[[1.0, 0.2]], [[0.3, 1.0]]], [[0.1, 0.2], [0.9, 0.6]], noise=0.1)
 LAST = FiniteContexts([[[1.0, 0.2]], [[0.3, 1.0]]], [[0.9, 0.6], [0.1, 0.2]], noise=0.1)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from armspan.environments import paper_1a, paper_1b, paper_1c
 from armspan.policies import LinUCB, LinUCBd
-from armspan.policies.primal import Primal
+from armspan.policies.references.primal import Primal
 from armspan.simulation import simulate
 from armspan.theory import as_schedule
 from tests import naive

@@ -10,9 +10,9 @@ from armspan import theory
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity import audit, problem_numbers
 from armspan.environments import BoxContexts, FiniteContexts, paper_1a, paper_1b
+from armspan.events.events import Events
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
-from armspan.simulation.events import Events
 
 HORIZON = 2**17 - 1
 EASY = FiniteContexts(

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from armspan.policies.primal import PrimalArm
+from armspan.policies.references.primal import PrimalArm
 from tests import naive
 
 

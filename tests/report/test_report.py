@@ -12,24 +12,24 @@ import pytest
 
 from armspan.diversity import audit_log
 from armspan.environments import paper_1a
-from armspan.experiments import ALL, PanelResult, Settings, reproduce
+from armspan.experiments import ALL, Effort, PanelResult, reproduce
 from armspan.experiments.spec import Spec
 from armspan.policies import Greedy, LinUCB, LinUCBd
-from armspan.report import experiment, figures, paper
+from armspan.report import experiment, figures, reproduction
 from armspan.report.audit import arm_rows, audit_figure
 from armspan.report.explanation import evidence_figure
 from armspan.simulation import load_result, simulate
 
-SETTINGS = Settings(runs=5, horizon=300, draws=6)
+EFFORT = Effort(runs=5, horizon=300, draws=6)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("report")
-    outcomes = dict(reproduce(ALL, SETTINGS, lambda stage: lambda done, total: None))
+    outcomes = dict(reproduce(ALL, EFFORT, lambda stage: lambda done, total: None))
     for key, outcome in outcomes.items():
-        paper.keep(key, outcome, folder)
-    paper.write(outcomes, SETTINGS, folder)
+        reproduction.keep(key, outcome, folder)
+    reproduction.write(outcomes, EFFORT, folder)
     return folder, outcomes
 
 
@@ -55,7 +55,7 @@ def test_all_files_are_written(written: Any) -> None:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     for key in ("1a", "1b", "1c", "1c-typical", "dial-0.1"):
         again = load_result(folder / "results" / f"{key}.npz")
-        np.testing.assert_array_equal(again.pseudo_regret, paper.results_of(outcomes)[key].pseudo_regret)
+        np.testing.assert_array_equal(again.pseudo_regret, reproduction.results_of(outcomes)[key].pseudo_regret)
 
 
 def test_the_page_is_self_contained_and_says_what_came_out(written: Any) -> None:
@@ -74,7 +74,7 @@ def test_the_page_is_self_contained_and_says_what_came_out(written: Any) -> None
 def test_the_summary_has_the_numbers(written: Any) -> None:
     folder, outcomes = written
     content = json.loads((folder / "summary.json").read_text())
-    assert content["settings"] == vars(SETTINGS)
+    assert content["settings"] == vars(EFFORT)
     assert set(content["figures"]) == set(outcomes)
     final = outcomes["1a"].result.curves("greedy")[:, -1].mean()
     entry = next(row for row in content["figures"]["1a"]["policies"] if row["policy"] == "greedy")

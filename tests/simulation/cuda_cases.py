@@ -9,9 +9,9 @@ import numpy as np
 from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Result, simulate
 from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted
-from armspan.policies.cells import Cells, cells_of
+from armspan.events.events import Events
+from armspan.events.regions import Regions, regions_of
 from armspan.simulation import runner
-from armspan.simulation.events import Events
 
 STEPS = 61
 EVENTFUL = ("registers", "chain", "box")
@@ -55,8 +55,8 @@ def watched(name: str, engine: str) -> Events:
     options: dict[str, Any] = {"horizon": 33, "runs": [7], "seed": 3, "checkpoints": [8, 33], "events": True}
     basis = np.zeros((2, 8), dtype=np.bool_)
     basis[0, :4:2] = basis[1, 4::2] = True
-    balls = Cells(basis, 0.1, np.array([[[0.5, 0.1], [0.2, -0.6]], [[-0.5, 0.4], [0.3, 0.7]]]), 0.7)
-    with patch.object(runner, "cells_of", (lambda env: balls) if name == "box" else cells_of):
+    balls = Regions(basis, 0.1, np.array([[[0.5, 0.1], [0.2, -0.6]], [[-0.5, 0.4], [0.3, 0.7]]]), 0.7)
+    with patch.object(runner, "regions_of", (lambda env: balls) if name == "box" else regions_of):
         return simulate(environments()[name], LinUCBd(), engine=engine, **options).events["LinUCB-d"]
 
 
@@ -64,7 +64,7 @@ def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels import cuda as kernels
     from armspan.kernels import cuda_team
-    from armspan.simulation import cuda, cuda_launch
+    from armspan.simulation.engines import cuda, cuda_launch
 
     team: Any = cuda_team
     cuda_launch.FIRST_LAUNCH, cuda_launch.FEWEST, cuda_launch.LAUNCH_SECONDS, cuda_launch.STAGE = 200, 1, 0.0, 3

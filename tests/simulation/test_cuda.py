@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from armspan import LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import NotApplicable
+from armspan.events.regions import regions_of
 from armspan.kernels import cuda_team, draws, linear
 from armspan.kernels.single import in_single
-from armspan.policies.cells import cells_of
-from armspan.simulation import cuda
+from armspan.simulation.engines import cuda
 from tests.simulation import cuda_cases
 
 ROOT = Path(__file__).parents[2]
@@ -188,7 +188,7 @@ def test_without_a_gpu_a_sentence_says_what_to_install_or_to_use(monkeypatch: py
 def test_auto_takes_a_gpu_for_large_work_only_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
     monkeypatch.setattr(cuda, "missing", lambda: None)
-    monkeypatch.setattr(cuda, "run", lambda work, policies, single: taken.append(work.runs.size))
+    monkeypatch.setattr(cuda, "run_on_gpus", lambda work: taken.append(work.runs.size))
     small = simulate(paper_1a(), LinUCBd(), horizon=10, runs=2)
     large = simulate(paper_1a(), LinUCBd(), horizon=2**32, runs=1, checkpoints=[1])
     assert (small.engine, large.engine, taken) == ("cpu", "cuda", [1])
@@ -234,10 +234,10 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_chunks_fit_into_the_memory() -> None:
     """A thousand numbers a run or so: of 1 MB free, half is used."""
     work: Any = SimpleNamespace(
-        env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), horizon=1000, cells=None
+        env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), horizon=1000, regions=None
     )
     memory = SimpleNamespace(get_memory_info=lambda: (1e6, 2e6))
     gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory)
     assert 50 < cuda._runs_that_fit(work, gpus) < 62
-    work.cells = cells_of(paper_1a())  # and V of two arms at every checkpoint
+    work.regions = regions_of(paper_1a())  # and V of two arms at every checkpoint
     assert 8 < cuda._runs_that_fit(work, gpus) < 12

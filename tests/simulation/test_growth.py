@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import armspan
 from armspan.environments import FiniteContexts, diversity_dial, paper_1a
-from armspan.environments.paper import FEATURES_1A, THETA
+from armspan.environments.figure_1 import FEATURES_1A, THETA
 from armspan.simulation import octaves
 from armspan.simulation.growth import growth
 from armspan.simulation.plan import as_checkpoints

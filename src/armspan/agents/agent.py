@@ -62,7 +62,7 @@ class Agent:
             state = State(settings, _distinct(arms))
             state.lineage = Lineage()
             self._use(state)
-            forks.watch(self)
+            forks.remember(self)
         except (MemoryError, OverflowError):
             raise InvalidParameter("arms and n_features must fit into memory, and do not") from None
 

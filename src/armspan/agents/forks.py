@@ -12,7 +12,7 @@ _agents: "WeakSet[Agent]" = WeakSet()
 _held: "list[Agent]" = []
 
 
-def watch(agent: "Agent") -> None:
+def remember(agent: "Agent") -> None:
     """Take care of this agent whenever the process forks."""
     _agents.add(agent)
 

@@ -1,4 +1,4 @@
-"""Which engine a caller's `backend` names. An engine is a function from a packed task to its results, as they come."""
+"""Which executor a caller's `backend` names: a function from a packed task to its results, as they come."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,11 +10,11 @@ from armspan.errors import InvalidParameter, NotApplicable
 
 PROCESSES = "processes"
 
-Engine = Callable[[Packed], Iterator[tuple[int, Any]]]
+Executor = Callable[[Packed], Iterator[tuple[int, Any]]]
 
 
 def check_backend(backend: Any, workers: Any) -> None:
-    """Refuse what names no engine, and workers where they are not ours to count."""
+    """Refuse what names no executor, and workers where they are not ours to count."""
     if workers is not None:
         _validate.whole("workers", workers, at_least=1)
     if backend is None or backend == PROCESSES:
@@ -28,8 +28,8 @@ def check_backend(backend: Any, workers: Any) -> None:
         raise NotApplicable(f"workers must be left out on a Dask cluster, which has its own, got {workers}")
 
 
-def engine_of(backend: Any, workers: int | None) -> Engine:
-    """The engine; its packages are imported when it starts."""
+def executor_of(backend: Any, workers: int | None) -> Executor:
+    """The executor; its packages are imported when it starts."""
     check_backend(backend, workers)
     if backend == PROCESSES:
         from armspan.backends import local

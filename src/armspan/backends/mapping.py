@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
-from armspan.backends.choice import engine_of
+from armspan.backends.choice import executor_of
 from armspan.backends.packed import Packed, pack
 
 log = logging.getLogger("armspan")
@@ -36,15 +36,15 @@ def map_reduce(
     keep = arrived or _as_it_is
     if backend is None or not parts:
         return combine([keep(index, fn(part)) for index, part in enumerate(parts)])
-    engine, packed = engine_of(backend, workers), pack(fn, parts)
-    return combine(_in_order(engine(packed), packed, keep))
+    executor, packed = executor_of(backend, workers), pack(fn, parts)
+    return combine(_in_order(executor(packed), packed, keep))
 
 
 def _in_order(results: Any, packed: Packed, keep: Callable[[int, Any], Any]) -> list[Any]:
     """What was kept of each result, in the order of the parts."""
     kept: dict[int, Any] = {}
     first, told = None, False
-    with closing(results):  # however this ends, the engine stops what is still under way
+    with closing(results):  # however this ends, the executor stops what is still under way
         for index, answer in results:
             first = first or answer.processor
             if answer.processor != first and not told:

@@ -6,9 +6,9 @@ from typing import Any
 from armspan._json import as_json
 from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
 from armspan.errors import NotApplicable
+from armspan.events.events import NAMES
 from armspan.experiments.spec import load_spec
 from armspan.simulation import simulate
-from armspan.simulation.events import NAMES
 
 EXAMPLE = "armspan explain-run examples/offers.toml --out out/why"
 

@@ -11,11 +11,11 @@ from armspan.experiments import (
     ALL,
     FIGURES,
     DialResult,
+    Effort,
     Idea,
     Outcome,
     PanelResult,
     Predictions,
-    Settings,
     Survey,
     Tails,
     reproduce,
@@ -47,7 +47,7 @@ def add_parser(commands: Any) -> None:
         default="all",
         help="1a, 1b, 1c, dial, idea, predictions, tails, or all (default: the first five)",
     )
-    size = Settings()
+    size = Effort()
     runs, horizon = f"{size.runs}; for tails {TAILS['runs']}", f"{size.horizon}; for tails {TAILS['horizon']}"
     parser.add_argument("--runs", type=int, help=f"runs of each simulation (default {runs})")
     parser.add_argument("--horizon", type=int, help=f"steps of a run (default {horizon})")
@@ -65,26 +65,26 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the figures, print what came out, write the report."""
     need_lab()
-    from armspan.report import paper
+    from armspan.report import reproduction
 
     if args.figure not in ("all", *FIGURES):
         raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
     figures = ALL if args.figure == "all" else (args.figure,)
     given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
     usual = TAILS if figures == ("tails",) else {}
-    settings = Settings(**(usual | given), seed=args.seed, engine=args.engine, draws=args.draws)
+    effort = Effort(**(usual | given), seed=args.seed, engine=args.engine, draws=args.draws)
     folder = output_folder(args.out)
     outcomes: dict[str, Outcome] = {}
 
     def collect(key: str, outcome: Outcome) -> None:
         outcomes[key] = outcome
         if folder is not None:
-            paper.keep(key, outcome, folder)
+            reproduction.keep(key, outcome, folder)
 
     stopped: KeyboardInterrupt | None = None
     try:
         with Bars() as bars:
-            for key, outcome in reproduce(figures, settings, bars):
+            for key, outcome in reproduce(figures, effort, bars):
                 collect(key, outcome)
     except KeyboardInterrupt as stop:
         stopped = stop
@@ -96,12 +96,12 @@ def run(args: argparse.Namespace) -> int:
         elif isinstance(partial, Tails):
             collect("tails", partial)
     if args.json:
-        print(as_json(paper.summary(outcomes, settings)))
+        print(as_json(reproduction.summary(outcomes, effort)))
     else:
         for outcome in outcomes.values():
             print(_text(outcome) + "\n")
     if folder is not None and outcomes:
-        _tell(paper.write(outcomes, settings, folder), args.json)
+        _tell(reproduction.write(outcomes, effort, folder), args.json)
     if stopped is not None:
         raise stopped
     return 0

@@ -13,7 +13,7 @@ from armspan._json import as_json
 from armspan.cli.common import Bars, add_backend, add_command, add_engine, add_sizes, add_spec, need_lab, resized
 from armspan.errors import DamagedCell, Interrupted
 from armspan.experiments.sweep_spec import load_sweep
-from armspan.simulation import sweep
+from armspan.sweeps import sweep
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from armspan.environments.base import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.custom import CustomEnvironment
 from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
+from armspan.environments.figure_1 import paper_1a, paper_1b, paper_1c
 from armspan.environments.finite import FiniteContexts
 from armspan.environments.markov import MarkovContexts
 from armspan.environments.noise import Gaussian, Rademacher
-from armspan.environments.paper import paper_1a, paper_1b, paper_1c
 
 __all__ = [
     "PAPER_1A_LEVEL",

@@ -1,7 +1,7 @@
 """What every environment is: K arms, d features, a context process with a known truth, and noise."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,10 +25,13 @@ class Environment(ABC):
     """K arms, d features, a context process and noise.
 
     n_contexts is None where contexts do not recur. independent_arrivals is whether each comes regardless of the others.
-    feature_bound and parameter_bound are the paper's l and s, gap is its Δ.
+    feature_bound and parameter_bound are the paper's l and s, gap is its Δ. compiled is whether contexts come without
+    Python code, drawn_from what kernels draw them from by themselves: a table, a box, or None.
     """
 
     independent_arrivals = True
+    compiled: ClassVar[bool] = True
+    drawn_from: ClassVar[str | None] = None
     name: str
     n_arms: int
     n_features: int

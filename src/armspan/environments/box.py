@@ -1,7 +1,7 @@
 """Continuous contexts: features uniform in a box, fresh for each arm and step (Figure 1c of the paper)."""
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class BoxContexts(Environment):
         have at least, where that is more.
     noise : as in `FiniteContexts`.
     """
+
+    drawn_from: ClassVar[str | None] = "box"
 
     def __init__(
         self,

@@ -23,6 +23,8 @@ class CustomEnvironment(Environment):
     features as (K, d) and returns (K,). Optional: `noise`, `feature_bound`, `parameter_bound`, `name`.
     """
 
+    compiled = False
+
     def __init__(self, source: Any) -> None:
         missing = [name for name in ("n_arms", "n_features", "context", "mean_rewards") if not hasattr(source, name)]
         if missing:

@@ -4,8 +4,8 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
+from armspan.environments.figure_1 import FEATURES_1A, THETA
 from armspan.environments.finite import FiniteContexts
-from armspan.environments.paper import FEATURES_1A, THETA
 from armspan.errors import InvalidParameter
 
 PAPER_1A_LEVEL = 0.1

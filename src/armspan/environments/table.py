@@ -1,6 +1,6 @@
 """Environments with a finite table of contexts, and how contexts are drawn from it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class TableEnvironment(Environment):
     theta: FloatArray
     probabilities: FloatArray
     n_contexts: int
+    drawn_from: ClassVar[str | None] = "table"
 
     def __init__(self, features: Any, theta: Any, noise: Any) -> None:
         self.features = _validate.array("features", features, shape=("K", "n", "d"))

@@ -2,15 +2,15 @@
 
 from armspan.experiments.claims import Finding
 from armspan.experiments.idea import Idea
-from armspan.experiments.paper import (
+from armspan.experiments.reproduction import (
     ALL,
     FIGURES,
     DialResult,
+    Effort,
     Outcome,
     Panel,
     PanelResult,
     Predictions,
-    Settings,
     reproduce,
 )
 from armspan.experiments.survey import Survey
@@ -20,13 +20,13 @@ __all__ = [
     "ALL",
     "FIGURES",
     "DialResult",
+    "Effort",
     "Finding",
     "Idea",
     "Outcome",
     "Panel",
     "PanelResult",
     "Predictions",
-    "Settings",
     "Survey",
     "Tails",
     "reproduce",

@@ -10,8 +10,8 @@ from typing import Any
 from armspan import _validate
 from armspan.errors import InvalidParameter
 from armspan.experiments.spec import as_environment, as_policy, check_keys, read_content, tables, text
-from armspan.simulation import Grid
-from armspan.simulation.grids import combinations
+from armspan.sweeps import Grid
+from armspan.sweeps.grids import combinations
 
 Make = Callable[[str, dict[str, Any]], Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from armspan.kernels import counts, draws, linear, philox, sampling, watched
+from armspan.kernels import counts, draws, events, linear, philox, sampling
 from armspan.kernels.single import in_single
 
 TABLE, CHAIN, BOX = 0, 1, 2
@@ -41,7 +41,7 @@ def inner(single: bool) -> Any:
             *("choose", "learn", "products", "refine", "record", "rebuild_arm"),
             *("best_of", "smaller", "moved"),
         ),
-        watched: ("begin_frame", "event_of", "rarest_of", "meta_cell"),
+        events: ("begin_frame", "event_of", "rarest_of", "meta_region"),
     }
     functions = {name: getattr(room, name) for room, names in shared.items() for name in names}
     functions |= {"choose_by_count": counts.choose, "choose_sampled": sampling.choose, "normal_of": sampling.normal_of}
@@ -56,7 +56,7 @@ def kernel(
     """Advance every run of a policy by some steps; K arms, d features, n contexts.
 
     few : so few runs that a step's latency counts, not the number of its instructions. watching : count the events of
-    `watched` too, of a linear policy. Of what is returned:
+    `events` too, of a linear policy. Of what is returned:
 
     seed, first, steps : the random stream, the first step from 0 (a multiple of 4), and how many. runs : (R,). unit :
     how large rewards are, roughly. alpha : (steps,) exploration of each step.
@@ -66,8 +66,8 @@ def kernel(
     tally, totals (V and b, or sums of rewards, in doubles) and state (V⁻¹ and θ̂, then what is not in totals yet) :
     (…, R) go on in the next launch, so that its length changes nothing.
     ends : (B + 1,) edges of the bins of time, from the horizon down. suboptimal : (B, K, R) pulls that cost something.
-    watch : where watching, a `Watch`, the bases, units and radius of `meta_cell` for a box, and grams and rarest as of
-    `advance_watched`; else False.
+    watched : where watching, `EventCounts`, the bases, units and radius of `meta_region` for a box, and grams and
+    rarest as of `advance_counting`; else False.
     """
     real = np.float32 if single else np.float64
     f = inner(single)
@@ -75,7 +75,7 @@ def kernel(
     choose = f.choose_sampled if policy == SAMPLED else f.choose
     learn, products, refine, record = f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
-    begin_frame, event_of, rarest_of, meta_cell = f.begin_frame, f.event_of, f.rarest_of, f.meta_cell
+    begin_frame, event_of, rarest_of, meta_region = f.begin_frame, f.event_of, f.rarest_of, f.meta_region
     learnt = K * d * (d + 3) // 2
     in_registers = policy != COUNTS and learnt * (1 if single else 2) <= MOST_REGISTERS
     sums_too = learnt <= MOST_SUMS
@@ -88,10 +88,10 @@ def kernel(
     def advance(
         seed, first, steps, runs, scale, ridge, unit, alpha, marks, threshold_table, alias_table, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise, ends, suboptimal, watch,
+        keep_noise, ends, suboptimal, watched,
     ):  # fmt: skip
         if watching:
-            counted, bases, unit_bases, radius, grams, rarest = watch
+            counted, bases, unit_bases, radius, grams, rarest = watched
         if shared:
             x = cuda.shared.array((n, K, d), real)  # each on a line of its own: the simulator tells them apart by it
             means = cuda.shared.array((n, K), real)
@@ -176,7 +176,7 @@ def kernel(
                         misses = 0
                         for k in range(K):
                             misses += abs(mean[k] - means[c, k]) > alpha_t * math.sqrt(abs(variance[k]))
-                        cell = meta_cell(x, losses, 0, bases, unit_bases, radius, K, d) if source == BOX else c
+                        region = meta_region(x, losses, 0, bases, unit_bases, radius, K, d) if source == BOX else c
                         frame, loss = counted.frame[r], losses[c, a]
                         event = event_of(counted.irregular, counted.clouded, r, frame, misses)
                         if event < 3 or loss > 0:
@@ -184,9 +184,9 @@ def kernel(
                             counted.regret[r, frame, event] += loss
                         counted.misses[r, frame] += misses
                         counted.bad[r] += misses > 0
-                        counted.arrivals[r, cell] += 1
-                        counted.pulls[r, frame, cell, a] += 1
-                        counted.good_pulls[r, cell, a] += misses == 0
+                        counted.arrivals[r, region] += 1
+                        counted.pulls[r, frame, region, a] += 1
+                        counted.good_pulls[r, region, a] += misses == 0
                         if loss > 0:
                             counted.last[r] = step + 1
                     if in_registers:  # read before you compare: where k equals a, it would be read by its address

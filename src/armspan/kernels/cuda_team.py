@@ -82,7 +82,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
     def advance(
         seed, first, steps, runs, scale, ridge, unit, alpha, marks, threshold, alias, x_table, means_table,
         losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise, ends, suboptimal, watch,
+        keep_noise, ends, suboptimal, counted,
     ):  # fmt: skip
         V_inv = cuda.shared.array(shape, real)  # each on a line of its own: the simulator tells them apart by it
         theta_hat = cuda.shared.array((K, width_x), real)

@@ -1,6 +1,5 @@
 """UCB for each context on its own, the paper's baseline that does not let contexts learn from each other."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
 from armspan.policies.base import Bounds, Policy, bound
+from armspan.policies.references.counts import CountReference
 from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 
 
@@ -45,7 +44,7 @@ class ContextUCB(Policy):
         _needs_recurring_contexts(self, env)
         return {"alpha": self.schedule(env)}
 
-    def reference(self, env: Environment) -> "CountReference":
+    def reference(self, env: Environment) -> CountReference:
         _needs_recurring_contexts(self, env)
         return CountReference(n_arms=env.n_arms, alpha=self.schedule(env))
 
@@ -53,20 +52,3 @@ class ContextUCB(Policy):
 def _needs_recurring_contexts(policy: Policy, env: Environment) -> None:
     if env.n_contexts is None:
         raise NotApplicable(f"{policy.name} needs contexts that recur, and those of {env.name} do not")
-
-
-class CountReference:
-    """The rewards seen in each context and arm, as lists: the `Reference` of UCB per context."""
-
-    def __init__(self, *, n_arms: int, alpha: Schedule) -> None:
-        self._rewards: dict[int, list[list[float]]] = defaultdict(lambda: [[] for _ in range(n_arms)])
-        self._alpha = alpha
-
-    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """Mean + α_t/√pulls; an arm without pulls comes first."""
-        alpha = self._alpha(np.array([step]))[0]
-        seen = self._rewards[context]
-        return np.array([np.mean(y) + alpha / np.sqrt(len(y)) if y else np.inf for y in seen])
-
-    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        self._rewards[context][arm].append(reward)

@@ -6,12 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Bounds, Chance, bound
+from armspan.policies.base import Bounds, bound
 from armspan.policies.linear import LARGEST, SMALLEST, LinearPolicy
-from armspan.policies.ridge import RidgeReference
+from armspan.policies.references.sampled import SampledReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze
 
 
@@ -53,18 +52,7 @@ class LinTS(LinearPolicy):
         R, d, delta = bound(self, "noise_scale", env), env.n_features, self.delta
         return lambda t: R * np.sqrt(9 * d * np.log(t / delta))
 
-    def reference(self, env: Environment) -> "SampledReference":
+    def reference(self, env: Environment) -> SampledReference:
         return SampledReference(
             n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
         )
-
-
-class SampledReference(RidgeReference):
-    """Ridge regression for each arm; indices are drawn as θ̃ᵀx is distributed."""
-
-    chance = Chance(0, 0)
-
-    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """N(θ̂ᵀx, v_t² xᵀA⁻¹x) of every arm."""
-        mean, width = self.estimates(x)
-        return mean + self.alpha(step) * width * self.chance.normals(step, len(mean))

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 import numpy as np
 
 from armspan import _validate
-from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds, Policy, Reference, bound
-from armspan.policies.ridge import RidgeReference
+from armspan.policies.references.ridge import RidgeReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 if TYPE_CHECKING:
     from armspan.agents import Agent
-    from armspan.policies.cells import Cells
-    from armspan.policies.watched import WatchedLearner
 
 MOST_ARMS = 10**7
 """Of an agent."""
@@ -32,7 +29,7 @@ SMALLEST, LARGEST = 1e-50, 1e50
 
 
 @dataclass(frozen=True)
-class Setting:
+class Application:
     """What a policy is told of an application: the number of features; noise is 1-subgaussian unless it knows."""
 
     n_features: int
@@ -133,14 +130,14 @@ class LinearPolicy(Policy):
         own = self
         if intercept is True and self.feature_bound is not None:
             own = replace(self, feature_bound=math.hypot(self.feature_bound, 1.0))
-        setting = Setting(d + (intercept is True))
-        bias, scale, schedule = own.exploration(setting)
+        application = Application(d + (intercept is True))
+        bias, scale, schedule = own.exploration(application)
         if misspelt:
             valid = [name for name in signature(LinearPolicy.agent).parameters if name not in ("self", "misspelt")]
             raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(misspelt)[0]!r}")
         settings = Settings(
             n_features=d,
-            ridge=own.penalty(setting),
+            ridge=own.penalty(application),
             bias=bias,
             scale=scale,
             schedule=schedule,
@@ -157,15 +154,9 @@ class LinearPolicy(Policy):
         )
         return Agent(settings, names, policy=self, feature_names=feature_names)
 
-    def exploration(self, setting: "Setting") -> tuple[float, float, Schedule | None]:
+    def exploration(self, application: "Application") -> tuple[float, float, Schedule | None]:
         """α_t as bias + scale·√log f(t), or a schedule."""
-        return float(self.schedule(setting)(np.array([1]))[0]), 0.0, None
-
-    def watched(self, env: Environment, runs: IntArray, *, cells: "Cells", horizon: int) -> "WatchedLearner":
-        """The compiled form that also counts the proof's events."""
-        from armspan.policies.watched import WatchedLearner
-
-        return WatchedLearner(env, runs, self.knobs(env), cells=cells, horizon=horizon)
+        return float(self.schedule(application)(np.array([1]))[0]), 0.0, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,11 +180,11 @@ class OptimisticPolicy(LinearPolicy):
             _validate.real("noise_scale", self.noise_scale, at_least=0)
         object.__setattr__(self, "alpha", freeze(self.alpha))
 
-    def exploration(self, setting: "Setting") -> tuple[float, float, Schedule | None]:
+    def exploration(self, application: "Application") -> tuple[float, float, Schedule | None]:
         if self.alpha is None:
-            l, s, R = (bound(self, name, setting) for name in ("feature_bound", "parameter_bound", "noise_scale"))
-            return l * s, R * math.sqrt(2 + setting.n_features), None
-        schedule = self.schedule(setting)
+            l, s, R = (bound(self, name, application) for name in ("feature_bound", "parameter_bound", "noise_scale"))
+            return l * s, R * math.sqrt(2 + application.n_features), None
+        schedule = self.schedule(application)
         constant = isinstance(self.alpha, int | float)
         return float(schedule(np.array([1]))[0]), 0.0, None if constant else schedule
 

@@ -6,14 +6,14 @@ from typing import ClassVar
 from armspan.environments import Environment
 from armspan.policies.base import bound
 from armspan.policies.linear import OptimisticPolicy
-from armspan.policies.primal import Primal
+from armspan.policies.references.primal import Primal
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinUCBd(OptimisticPolicy):
     """LinUCB-d: pull the arm with the largest r̂_t + α_t σ̂_t.
 
-    It runs in its dual form, which costs O(d²) per arm and step; `primal.py` has Algorithm 1 as the paper prints it.
+    It runs in its dual form, which costs O(d²) per arm and step; `references/primal.py` has Algorithm 1 as printed.
     """
 
     title: ClassVar[str] = "LinUCB-d"

@@ -5,8 +5,8 @@ import os
 from armspan.agents import Agent, Settings
 from armspan.agents import files as agent_files
 from armspan.errors import ArmspanError, BadFile, InvalidParameter
-from armspan.policies import POLICIES
-from armspan.policies.linear import LinearPolicy, Setting
+from armspan.policies.linear import Application, LinearPolicy
+from armspan.policies.registry import POLICIES
 
 
 def load_agent(path: str | os.PathLike[str]) -> Agent:
@@ -36,7 +36,7 @@ def _agent(stored: agent_files.Stored, name: str) -> Agent:
             raise KeyError
         alpha = getattr(policy, "alpha", None)
         if isinstance(alpha, tuple):
-            schedule = policy.schedule(Setting(settings.width))
+            schedule = policy.schedule(Application(settings.width))
             settings = Settings(**stored.settings, schedule=schedule)
         agent = Agent(settings, stored.arms, policy=policy, feature_names=stored.feature_names)
         agent_files.restore(agent, stored)

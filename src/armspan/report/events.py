@@ -14,12 +14,12 @@ from armspan.diversity import audit, problem_numbers, regret_bound
 from armspan.environments import Environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
+from armspan.events.events import Events
 from armspan.experiments.idea import Idea
 from armspan.report import page
 from armspan.report.figures import COLOURS, SETTINGS, STYLES, save
 from armspan.report.labels import plain
 from armspan.simulation import Result
-from armspan.simulation.events import Events
 
 CAPTION = (
     "Above: mean pseudo-regret (shaded ± 2 sd), the same by event and frame, and the share of runs in which "

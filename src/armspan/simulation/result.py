@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from armspan._files import as_path, whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra
+from armspan.events.events import Events
 from armspan.simulation import octaves
-from armspan.simulation.events import Events
 from armspan.simulation.growth import Growth, growth
 from armspan.simulation.summary import Summary, SummaryRow
 

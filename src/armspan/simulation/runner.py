@@ -1,10 +1,7 @@
-"""simulate(): plan the runs, spread them over the cores, collect a Result."""
+"""simulate(): check what is asked, hand it to an engine, collect a Result."""
 
-import logging
 import os
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,26 +10,17 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray, Progress
 from armspan.backends import check_backend
-from armspan.environments import Environment, as_environment
-from armspan.environments.custom import CustomEnvironment
+from armspan.environments import as_environment
 from armspan.errors import Interrupted, InvalidParameter, NotApplicable
-from armspan.kernels.block import Tally
-from armspan.kernels.draws import sum_noise
-from armspan.policies import Learner, Policy
-from armspan.policies.cells import Cells, cells_of
-from armspan.policies.watched import WatchedLearner
-from armspan.simulation import cuda, octaves, plan
-from armspan.simulation.events import Events
+from armspan.events import regions_of
+from armspan.policies import Policy
+from armspan.simulation import plan
+from armspan.simulation.engines import ENGINES, NAMES, best_engine, check_events, engine_for
+from armspan.simulation.engines.interpreted import policy_name
 from armspan.simulation.fingerprint import fingerprint
-from armspan.simulation.interpreted import InterpretedLearner, actor_factory, policy_name
+from armspan.simulation.job import Job
 from armspan.simulation.result import Result
 from armspan.simulation.spread import part, spread
-
-log = logging.getLogger("armspan")
-ENGINES = ("auto", "cpu", "cuda", "python")
-PRECISIONS = ("float64", "float32")
-
-MakeLearner = Callable[[IntArray], Learner]
 
 
 def simulate(
@@ -81,52 +69,50 @@ def simulate(
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
     engine = engine_for(engine, precision)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
-    if events and (engine == "python" or precision != "float64"):
-        raise NotApplicable(f'events need the engine "cpu" or "cuda" in float64, got {engine!r} in {precision}')
+    if events:
+        check_events(engine, precision)
     if engine == "auto":
         steps = len(policies) * horizon * numbers.size
         engine = "cpu" if backend is not None or events else best_engine(env, policies, steps)
-    if engine == "cuda":
-        cuda.refuse_unless_possible(env, policies, here=backend is None)
+    chosen = ENGINES[engine]
+    chosen.refuse(env, policies, here=backend is None)
     marks = plan.as_checkpoints(checkpoints, horizon)
     check_backend(backend, workers)
     processes = workers
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
-
-    makers = [_maker(policy, env, seed, engine) for policy in policies]
-    cells = cells_of(env) if events else None
-    explained = [events and isinstance(policy, Policy) and policy.explains for policy in policies]
-    watched = [number for number, wanted in enumerate(explained) if wanted]
-    for number in watched:
-        makers[number] = partial(policies[number].watched, env, cells=cells, horizon=horizon)
-    for policy, make in zip(policies, makers, strict=True):  # refuse what cannot run before anything runs
-        make(numbers[:1])
+    regions = regions_of(env) if events else None
+    for policy in policies:  # refuse what cannot run before anything runs
+        chosen.check(env, policy, seed, int(numbers[0]))
         if isinstance(policy, Policy):
             policy.check(env, horizon)
-    theirs = isinstance(env, CustomEnvironment) or not all(has_compiled_form(policy, env) for policy in policies)
-    interpreted = theirs or engine == "python"
     if backend is not None:
         options = {"horizon": horizon, "seed": seed, "engine": engine, "precision": precision}
         options |= {"checkpoints": marks, "events": events}
-        each = plan.step_seconds(env.n_arms, env.n_features, interpreted=interpreted)
-        each, least = (cuda.step_seconds(env), cuda.LEAST_TOGETHER) if engine == "cuda" else (each, 1)
         work = partial(part, simulate, env, policies, options)
-        size = horizon * len(policies) * each, least
-        return spread(work, numbers, *size, backend=backend, workers=processes, progress=progress)
-    if interpreted:
-        workers = 1  # Python code runs on one core, and a user's own need not be thread-safe
-    job = _Job(env, makers, horizon, numbers, seed, marks, progress, watched, cells)
+        least = chosen.least_together
+        seconds = horizon * len(policies) * chosen.step_seconds(env, policies, max(numbers.size, least))
+        return spread(work, numbers, seconds, least, backend=backend, workers=processes, progress=progress)
+    explained = [events and isinstance(policy, Policy) and policy.explains for policy in policies]
+    job = Job(
+        env,
+        policies,
+        horizon=horizon,
+        runs=numbers,
+        seed=seed,
+        checkpoints=marks,
+        precision=precision,
+        regions=regions,
+        explained=tuple(np.flatnonzero(explained)),
+        progress=progress,
+    )
+    engine = engine if precision == "float64" else f"{engine}, {precision}"
     try:
-        if engine == "cuda":
-            job.run_on_gpus(policies, single=precision == "float32")
-            engine = "cuda" if precision == "float64" else f"cuda, {precision}"
-        else:
-            job.run(workers, interpreted=interpreted)
+        chosen.run(job, workers)
     except KeyboardInterrupt:
         done = job.finished
-        kept = _result(job, policies, engine, np.flatnonzero(done)) if done.any() else None
+        kept = _result(job, engine, np.flatnonzero(done)) if done.any() else None
         raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", kept) from None
-    return _result(job, policies, engine, slice(None))
+    return _result(job, engine, slice(None))
 
 
 def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
@@ -134,24 +120,7 @@ def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
     _validate.whole("horizon", horizon, at_least=1, at_most=plan.MOST_STEPS)
     plan.check_runs(runs)
     _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
-    _validate.one_of("engine", engine, ENGINES)
-
-
-def engine_for(engine: str, precision: str) -> str:
-    """The engine asked for, or the one that a precision needs."""
-    _validate.one_of("precision", precision, PRECISIONS)
-    if precision == "float64" or engine == "cuda":
-        return engine
-    if engine != "auto":
-        raise NotApplicable(f'precision must be "float64" on the engine {engine!r}, got {precision!r}')
-    return "cuda"
-
-
-def best_engine(env: Environment, policies: list[Any], steps: int) -> str:
-    """The fastest engine that is present and can do this."""
-    if steps < cuda.WORTH_IT or cuda.why_not(env, policies) or cuda.missing():
-        return "cpu"
-    return "cuda"
+    _validate.one_of("engine", engine, NAMES)
 
 
 def available_cores() -> int:
@@ -159,118 +128,8 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def has_compiled_form(policy: Any, env: Environment) -> bool:
-    """Whether it runs without Python code; a policy of armspan's kind that does not is run by its reference."""
-    return isinstance(policy, Policy) and policy.learner(env, np.zeros(1, dtype=np.int64)) is not None
-
-
-def _maker(policy: Any, env: Environment, seed: int, engine: str) -> MakeLearner:
-    """A function from run numbers to what advances this policy through them."""
-    if engine in ("cpu", "cuda") and has_compiled_form(policy, env):
-        return lambda runs: policy.learner(env, runs)
-    if engine != "python" and isinstance(policy, Policy):
-        log.warning("%s has no compiled form: its reference runs, one step of one run at a time", policy.name)
-    fresh = actor_factory(policy, env, seed)
-    recurring = env.n_contexts is not None
-    return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
-
-
-class _Job:
-    """The work of one call: chunks of runs, each advanced through all its blocks by one thread."""
-
-    def __init__(
-        self,
-        env: Environment,
-        makers: list[MakeLearner],
-        horizon: int,
-        runs: IntArray,
-        seed: int,
-        checkpoints: IntArray,
-        progress: Progress | None,
-        watched: Sequence[int] = (),
-        cells: Cells | None = None,
-    ) -> None:
-        self.env, self.makers, self.horizon, self.runs, self.seed = env, makers, horizon, runs, seed
-        self.checkpoints, self.cells = checkpoints, cells
-        self.pseudo_regret = np.zeros((len(makers), runs.size, checkpoints.size))
-        self.noise_sums = np.zeros((runs.size, checkpoints.size))
-        self.suboptimal_pulls = np.zeros((len(makers), runs.size, octaves.count(horizon), env.n_arms), np.uint32)
-        self.finished = np.zeros(runs.size, dtype=bool)
-        room = runs.size, horizon, 0 if cells is None else cells.basis.shape[1], env.n_arms, checkpoints.size
-        self.events = {p: Events.empty(*room) for p in watched}
-        self._progress = progress
-        self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether to give up."""
-        return self._stop.is_set()
-
-    def advanced(self, steps: int) -> None:
-        """So many steps more are done."""
-        with self._lock:
-            self._done += steps
-
-    def run_on_gpus(self, policies: list[Policy], *, single: bool) -> None:
-        """Run all on GPUs; Ctrl-C stops them after the present launch."""
-        with ThreadPoolExecutor(1) as pool:
-            self._follow(pool, {pool.submit(cuda.run, self, policies, single=single)})
-
-    def run(self, workers: int, *, interpreted: bool) -> None:
-        """Run all chunks; Ctrl-C stops every thread after its present block."""
-        if interpreted:
-            block, chunks = plan.python_pieces(self.runs.size)
-        else:
-            shape = self.env.n_arms, self.env.n_features, len(self.makers)
-            block, chunks = plan.pieces(self.runs.size, self.horizon, *shape, workers)
-        with ThreadPoolExecutor(workers) as pool:
-            self._follow(pool, {pool.submit(self._run_chunk, chunk, block) for chunk in chunks})
-
-    def _follow(self, pool: ThreadPoolExecutor, futures: set[Future[None]]) -> None:
-        """Wait for the threads and tell the progress."""
-        total = len(self.makers) * self.runs.size * self.horizon
-        try:
-            while futures:
-                finished, futures = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
-                for future in finished:
-                    future.result()
-                if self._progress is not None:
-                    self._progress(self._done, total)
-        except BaseException:
-            self._stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-
-    def _run_chunk(self, chunk: slice, block_steps: int) -> None:
-        """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
-        runs = np.ascontiguousarray(self.runs[chunk])
-        stream = self.env.stream(self.seed, runs)
-        learners = [make(runs) for make in self.makers]
-        noise_so_far = np.zeros((runs.size, 4))
-        for first, size, marks, columns in plan.segments(self.horizon, self.checkpoints, block_steps):
-            block = stream.draw(first, size)
-            width = columns.stop - columns.start  # the last mark need not be a checkpoint
-            curve = np.empty((runs.size, marks.size))
-            bins = octaves.bins_of(first, size, self.horizon)
-            for p, learner in enumerate(learners):
-                if self.stopped:
-                    return
-                learner.advance(block, marks, curve, Tally(bins, self.suboptimal_pulls[p, chunk]))
-                self.pseudo_regret[p, chunk, columns] = curve[:, :width]
-                if isinstance(learner, WatchedLearner):
-                    self.events[p].eigenvalues[chunk, columns] = learner.eigenvalues[:, :width]
-                    self.events[p].basis_pulls[chunk, columns] = learner.rarest[:, :width]
-                self.advanced(runs.size * size)
-            sum_noise(block.noise, marks, noise_so_far, curve)
-            self.noise_sums[chunk, columns] = curve[:, :width]
-        for p, learner in enumerate(learners):
-            if isinstance(learner, WatchedLearner):
-                self.events[p].take(chunk, learner.watch)
-        self.finished[chunk] = True
-
-
-def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice) -> Result:
-    names = unique([policy_name(policy) for policy in policies])
+def _result(job: Job, engine: str, rows: IntArray | slice) -> Result:
+    names = unique([policy_name(policy) for policy in job.policies])
     return Result(
         policies=names,
         runs=job.runs[rows],
@@ -279,7 +138,7 @@ def _result(job: _Job, policies: list[Any], engine: str, rows: IntArray | slice)
         noise=job.noise_sums[rows],
         suboptimal_pulls=job.suboptimal_pulls[:, rows],
         environment=job.env.name,
-        fingerprint=fingerprint(job.env, policies),
+        fingerprint=fingerprint(job.env, job.policies),
         horizon=job.horizon,
         seed=job.seed,
         engine=engine,

@@ -12,26 +12,23 @@ from numpy.typing import NDArray
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
-from armspan.environments.custom import CustomEnvironment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
-from armspan.simulation import cuda, plan
-from armspan.simulation.cuda_launch import FULL
+from armspan.simulation.engines import ENGINES, best_engine
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
-from armspan.simulation.interpreted import actor_factory
-from armspan.simulation.runner import best_engine, simulate
-from armspan.simulation.source import OWN_SOURCE, NoContentError, code_of
+from armspan.simulation.runner import simulate
+from armspan.sweeps.source import OWN_SOURCE, NoContentError, code_of
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
 SETTING_UP = 2e-3
 """Seconds that a cell takes whatever its size, about."""
 SUMMING_UP = 2e-7
-"""Seconds that the statistics of a run take, about."""
+"""Seconds that the measures of a run take, about."""
 SMALL = 0.02
 """Seconds up to which a cell is not worth a second thread."""
 
-Statistics = dict[str, Any]
+Measures = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,12 +61,9 @@ class Cell:
         return best_engine(self.env, [self.policy], n_runs * size.horizon)
 
     def seconds(self, size: Size, n_runs: int) -> float:
-        """How long it takes on one core, by a rough estimate: the steps, and the statistics."""
-        theirs = isinstance(self.env, CustomEnvironment) or not isinstance(self.policy, Policy)
-        interpreted = theirs or size.engine == "python"
-        step = plan.step_seconds(self.env.n_arms, self.env.n_features, interpreted=interpreted)
-        if size.engine == "cuda":
-            step = cuda.step_seconds(self.env) * max(FULL / n_runs, 1)  # fewer runs take no less
+        """How long it takes on one core, by a rough estimate: the steps, and the measures."""
+        engine = ENGINES["cpu" if size.engine == "auto" else size.engine]
+        step = engine.step_seconds(self.env, [self.policy], n_runs)
         return SETTING_UP + n_runs * (size.horizon * step + SUMMING_UP)
 
     def check(self, size: Size, runs: IntArray, *, here: bool) -> None:
@@ -77,13 +71,11 @@ class Cell:
         try:
             if isinstance(self.policy, type) and issubclass(self.policy, Policy):
                 raise NotApplicable(f"a policy must be an object, got the class; write {self.policy.__name__}()")
-            if size.engine == "cuda":
-                cuda.refuse_unless_possible(self.env, [self.policy], here=here)
+            engine = ENGINES["cpu" if size.engine == "auto" else size.engine]
+            engine.refuse(self.env, [self.policy], here=here)
+            engine.check(self.env, self.policy, size.seed, int(runs[0]))
             if isinstance(self.policy, Policy):
                 self.policy.check(self.env, size.horizon)
-                self.policy.learner(self.env, runs[:1])
-            else:
-                actor_factory(self.policy, self.env, size.seed)(int(runs[0]))
         except ArmspanError as error:
             raise type(error)(f"{self}: {error}") from None
 
@@ -125,13 +117,13 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class Done:
-    """A finished job: the runs where they are wanted, and statistics where the job was a whole cell."""
+    """A finished job: the runs where they are wanted, and measures where the job was a whole cell."""
 
     number: int
     first: int
     n_runs: int
     runs: "Runs | None"
-    statistics: Statistics | None
+    measures: Measures | None
 
 
 def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) -> list[Done]:
@@ -149,8 +141,8 @@ def compute(size: Size, threads: int | None, keep: bool, jobs: Sequence[Job]) ->
         assert result.suboptimal_pulls is not None
         for job, regret, pulls in zip(together, result.pseudo_regret, result.suboptimal_pulls, strict=True):
             some = Runs(regret, pulls)
-            statistics = statistics_of(size.checkpoints, some) if job.whole else None
-            done.append(Done(job.number, job.first, len(runs), None if job.whole and not keep else some, statistics))
+            measures = measures_of(size.checkpoints, some) if job.whole else None
+            done.append(Done(job.number, job.first, len(runs), None if job.whole and not keep else some, measures))
     return done
 
 
@@ -160,7 +152,7 @@ def _alike(job: Job) -> tuple[object, ...]:
     return id(job.cell.env), ours, job.engine, job.first, job.whole
 
 
-def statistics_of(checkpoints: IntArray, runs: Runs) -> Statistics:
+def measures_of(checkpoints: IntArray, runs: Runs) -> Measures:
     """Of the final pseudo-regret over the runs: mean, sd, 95 % interval of the mean, quantiles; the growth verdict."""
     final = np.ascontiguousarray(runs.regret[:, -1])
     mean, sd = float(final.mean()), float(final.std(ddof=1)) if final.size > 1 else math.nan

@@ -4,16 +4,17 @@ import importlib.util
 import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from armspan.environments import Environment
-from armspan.environments.box import BoxContexts
-from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
-from armspan.policies import Policy
 from armspan.simulation import octaves
-from armspan.simulation.cuda_launch import Chunk, Work, form_of, numba_cuda
-from armspan.simulation.interpreted import policy_name
+from armspan.simulation.engines.base import Engine
+from armspan.simulation.engines.cuda_launch import FULL, Chunk, form_of, numba_cuda
+from armspan.simulation.engines.interpreted import policy_name
+from armspan.simulation.job import Job
 
 MOST_TOGETHER = 1 << 20
 """Runs of a chunk, where the memory has room for them."""
@@ -27,7 +28,7 @@ WORTH_IT = 1_000_000_000
 
 def why_not(env: Environment, policies: list[Any]) -> str | None:
     """A sentence on why this cannot run on a GPU, or None."""
-    if not isinstance(env, TableEnvironment | BoxContexts):
+    if env.drawn_from is None:
         return f"the environment {env.name} is not compiled for it"
     K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
     for policy in policies:
@@ -49,16 +50,35 @@ def missing() -> str | None:
     return "no NVIDIA GPU with a working driver was found"
 
 
-def step_seconds(env: Environment) -> float:
+class CudaEngine(Engine):
+    """All GPUs of this machine, each with some of the runs."""
+
+    name: ClassVar[str] = "cuda"
+    precisions: ClassVar[tuple[str, ...]] = ("float64", "float32")
+    counts_events: ClassVar[bool] = True
+    least_together: ClassVar[int] = LEAST_TOGETHER
+    alone: ClassVar[bool] = True  # it takes its time for a small piece too
+
+    def why_not(self, env: Environment, policies: list[Any], *, here: bool) -> str | None:
+        return why_not(env, policies) or (missing() if here else None)
+
+    def is_worth_it(self, env: Environment, policies: list[Any], steps: int) -> bool:
+        return steps >= WORTH_IT and self.why_not(env, policies, here=True) is None
+
+    def step_seconds(self, env: Environment, policies: list[Any], n_runs: int) -> float:
+        return _step_seconds(env) * max(FULL / n_runs, 1)  # fewer runs take no less
+
+    def check(self, env: Environment, policy: Any, seed: int, run: int) -> None:
+        policy.learner(env, np.array([run]))
+
+    def run(self, job: Job, workers: int) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            job.follow(pool, {pool.submit(run_on_gpus, job)})
+
+
+def _step_seconds(env: Environment) -> float:
     """How long a step of one run takes on a full GPU, by a rough estimate."""
     return 2.5e-12 * env.n_arms * env.n_features**2
-
-
-def refuse_unless_possible(env: Environment, policies: list[Any], *, here: bool) -> None:
-    """Raise a sentence that says what to install or to use instead; here : whether this machine is to do it."""
-    reason = why_not(env, policies) or (missing() if here else None)
-    if reason is not None:
-        raise NotApplicable(f'engine "cuda" cannot be used here: {reason}; engine "cpu" uses all cores')
 
 
 def chunks(n_runs: int, gpus: int, most: int) -> list[slice]:
@@ -68,11 +88,11 @@ def chunks(n_runs: int, gpus: int, most: int) -> list[slice]:
     return [slice(start, stop) for start, stop in itertools.pairwise(edges)]
 
 
-def run(work: Work, policies: list[Policy], *, single: bool) -> None:
-    """Do the work on all GPUs that are present. Changes the work's results."""
-    cuda = numba_cuda()
+def run_on_gpus(work: Job) -> None:
+    """Do the work on all GPUs that are present; a stop is noticed after the present launch. Changes its results."""
+    cuda, policies, single = numba_cuda(), work.policies, work.precision == "float32"
     gpus = len(cuda.gpus)
-    each = work.horizon * len(policies) * step_seconds(work.env)
+    each = work.horizon * len(policies) * _step_seconds(work.env)
     soon = max(int(CHUNK_SECONDS / each), LEAST_TOGETHER)
     most = min(soon, MOST_TOGETHER, max(_runs_that_fit(work, cuda), 1))
     waiting, lock = chunks(work.runs.size, gpus, most), threading.Lock()
@@ -107,7 +127,7 @@ def run(work: Work, policies: list[Policy], *, single: bool) -> None:
             future.result()
 
 
-def _runs_that_fit(work: Work, cuda: Any) -> int:
+def _runs_that_fit(work: Job, cuda: Any) -> int:
     """How many runs half of the GPUs' free memory holds: what they learn, and their curves."""
     from armspan.kernels.cuda_team import layout
 
@@ -115,8 +135,8 @@ def _runs_that_fit(work: Work, cuda: Any) -> int:
     sums, contexts = K * d * (d + 3) // 2, 2 * n * K
     numbers = max(sums + max(2 * sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
     numbers += octaves.count(work.horizon) * K // 2
-    if work.cells is not None:
-        n, frames = work.cells.basis.shape[1], work.horizon.bit_length()
+    if work.regions is not None:
+        n, frames = work.regions.basis.shape[1], work.horizon.bit_length()
         numbers += (frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1)
     free = []
     for gpu in range(len(cuda.gpus)):

@@ -5,21 +5,18 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.environments import Environment
-from armspan.environments.box import BoxContexts
-from armspan.environments.table import TableEnvironment
+from armspan._typing import FloatArray
+from armspan.events import Events
+from armspan.events.learner import nothing_counted, smallest
 from armspan.kernels.families import family
 from armspan.policies import Policy
-from armspan.policies.cells import Cells
-from armspan.policies.watched import fresh_watch, smallest
 from armspan.simulation import octaves
-from armspan.simulation.events import Events
+from armspan.simulation.job import Job
 
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: so often progress moves, and a stop is heard."""
@@ -35,31 +32,6 @@ THREADS, FULL = 128, 1 << 14
 """Threads of a block, and runs from which on there are enough for all parts of a GPU."""
 
 _ONE_AT_A_TIME = threading.Lock()
-
-
-class Work(Protocol):
-    """What the engine needs of a simulation: what is to be done, and where results go."""
-
-    env: Environment
-    horizon: int
-    runs: IntArray
-    seed: int
-    checkpoints: IntArray
-    pseudo_regret: FloatArray
-    noise_sums: FloatArray
-    suboptimal_pulls: NDArray[np.uint32]
-    finished: BoolArray
-    events: dict[int, Events]
-    cells: Cells | None
-
-    @property
-    def stopped(self) -> bool:
-        """Whether to give up."""
-        ...
-
-    def advanced(self, steps: int) -> None:
-        """So many steps more are done."""
-        ...
 
 
 def form_of(policy: Any) -> str | None:
@@ -88,7 +60,7 @@ class Chunk:
 
     def __init__(
         self,
-        work: Work,
+        work: Job,
         rows: slice,
         policy: Policy,
         gpu: int,
@@ -105,7 +77,7 @@ class Chunk:
         self.taken = LAUNCH_SECONDS
         self.stage: Any = None
         self.events = events
-        self.watch: Any = None if events is None else self._watch()
+        self.counted: Any = None if events is None else self._watch()
         heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
         self.real: Any = np.float32 if single else np.float64
@@ -121,8 +93,8 @@ class Chunk:
         totals, state = (learnt, R), (1 if counting else 2 * learnt, R)
         plan = team.layout(K, d)
         large = K * d * (d + 3) > MOST_ALONE and plan.bytes_shared(single) <= team.MOST_BYTES
-        if counting or self.watch is not None or not large:
-            watching = self.watch is not None
+        if counting or self.counted is not None or not large:
+            watching = self.counted is not None
             self.kernel = kernels.kernel(K, d, n, kind, source, env.noise.code, single, R < FULL, watching)
             self.threads = THREADS if R >= FULL else 32  # few runs: a warp for each part of the GPU
             self.blocks = -(-R // self.threads)
@@ -141,15 +113,14 @@ class Chunk:
         self.ends = cuda.to_device(octaves.edges(work.horizon).copy())
         self.suboptimal = cuda.to_device(np.zeros((octaves.count(work.horizon), K, R), np.uint32))
 
-    def _world(self, env: Environment, kernels: Any) -> tuple[int, list[Any]]:
+    def _world(self, env: Any, kernels: Any) -> tuple[int, list[Any]]:
         """Where contexts come from, and its arrays in this precision; regret is always added up in doubles."""
         nothing = np.zeros((1, 1), self.real)
-        if isinstance(env, TableEnvironment):
+        if env.drawn_from == "table":
             threshold, alias, x, means, losses = env.tables()
             tables = [threshold, alias, x.astype(self.real), means.astype(self.real), losses]
             box = [nothing[0], nothing[0], nothing, self.real(0)]
             return kernels.CHAIN if len(threshold) > 1 else kernels.TABLE, [*tables, *box]
-        assert isinstance(env, BoxContexts)
         tables = [np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int64), nothing[None], nothing, np.zeros((1, 1))]
         box = [array.astype(self.real) for array in (env.low, env.high, env.theta)]
         rounding = env.n_features * env.feature_bound * env.parameter_bound * 4 * float(np.finfo(self.real).eps)
@@ -157,12 +128,12 @@ class Chunk:
 
     def _watch(self) -> Any:
         """What is counted, on the GPU: nothing yet."""
-        cuda, cells = numba_cuda(), self.work.cells
-        assert cells is not None
-        watch = fresh_watch(cells, self.work.runs[self.rows].size, self.work.horizon)
-        bases, units, radius = cells.balls(self.work.env.n_features)
-        parts: Any = (cuda.to_device(part) if isinstance(part, np.ndarray) else part for part in watch)
-        return type(watch)(*parts), cuda.to_device(bases), cuda.to_device(units), radius
+        cuda, regions = numba_cuda(), self.work.regions
+        assert regions is not None
+        counted = nothing_counted(regions, self.work.runs[self.rows].size, self.work.horizon)
+        bases, units, radius = regions.balls(self.work.env.n_features)
+        parts: Any = (cuda.to_device(part) if isinstance(part, np.ndarray) else part for part in counted)
+        return type(counted)(*parts), cuda.to_device(bases), cuda.to_device(units), radius
 
     def launches(self) -> Iterator[Launch]:
         """One after the other, as long as the time that the last one has taken says."""
@@ -194,7 +165,7 @@ class Chunk:
                 copy.result()
         suboptimal[self.rows] = np.moveaxis(self.suboptimal.copy_to_host(), 2, 0)
         if self.events is not None and not self.work.stopped:
-            counted = self.watch[0]
+            counted = self.counted[0]
             here = (part.copy_to_host() if hasattr(part, "copy_to_host") else part for part in counted)
             self.events.take(self.rows, type(counted)(*here))
 
@@ -211,19 +182,19 @@ class Chunk:
         checkpoints, R = self.work.checkpoints[launch.columns], self.runs.size
         curve = cuda.device_array((R, max(checkpoints.size, 1)))
         noise = cuda.device_array((R, max(checkpoints.size, 1)) if self.keep_noise else (1, 1))
-        watch: Any = False
-        if self.watch is not None:
+        counted: Any = False
+        if self.counted is not None:
             K, d, M = self.work.env.n_arms, self.work.env.n_features, max(checkpoints.size, 1)
-            watch = *self.watch, cuda.device_array((R, M, K, d, d)), cuda.device_array((R, M, K), np.int64)
+            counted = *self.counted, cuda.device_array((R, M, K, d, d)), cuda.device_array((R, M, K), np.int64)
         marks = np.append(checkpoints - launch.first - 1, launch.steps).astype(np.int32)  # the last is never reached
         _quietly(self.kernel, self.blocks, self.threads, stream)(
             np.uint64(self.work.seed), np.int64(launch.first), np.int64(launch.steps), self.runs, *self.numbers,
             cuda.to_device(alphas.astype(self.real), stream), cuda.to_device(marks, stream), *self.world,
-            *self.carried, curve, noise, self.keep_noise, self.ends, self.suboptimal, watch,
+            *self.carried, curve, noise, self.keep_noise, self.ends, self.suboptimal, counted,
         )  # fmt: skip
-        return curve, noise, watch
+        return curve, noise, counted
 
-    def _fetch(self, launch: Launch, curve: Any, noise: Any, watch: Any, curves: FloatArray) -> None:
+    def _fetch(self, launch: Launch, curve: Any, noise: Any, counted: Any, curves: FloatArray) -> None:
         """Copy what a launch has written. Changes curves, and the work's sums of noise; in a thread of its own."""
         cuda = numba_cuda()
         with cuda.gpus[self.gpu]:
@@ -233,8 +204,8 @@ class Chunk:
             if self.keep_noise:
                 _copy(noise, self.work.noise_sums[self.rows, launch.columns], self.stage, cuda.stream())
             if self.events is not None and launch.columns.stop > launch.columns.start:
-                self.events.eigenvalues[self.rows, launch.columns] = smallest(watch[-2].copy_to_host())
-                self.events.basis_pulls[self.rows, launch.columns] = watch[-1].copy_to_host()
+                self.events.eigenvalues[self.rows, launch.columns] = smallest(counted[-2].copy_to_host())
+                self.events.basis_pulls[self.rows, launch.columns] = counted[-1].copy_to_host()
 
 
 def _quietly(kernel: Any, blocks: int, threads: int, stream: Any) -> Any:

@@ -17,8 +17,8 @@ import armspan
 from armspan.environments import paper_1a
 from armspan.errors import NotApplicable
 from armspan.policies import LinUCB, LinUCBd
-from armspan.simulation import sweep
-from armspan.simulation.source import NoContentError, code_of
+from armspan.sweeps import sweep
+from armspan.sweeps.source import NoContentError, code_of
 
 SIZE: dict[str, Any] = {"horizon": 20, "runs": 2}
 
@@ -232,7 +232,7 @@ def test_an_edit_of_armspan_itself_counts(tmp_path: Path) -> None:
     """A copy of the package, edited in a file that numbers come from, and in one that they do not."""
     package = Path(armspan.__file__).parent
     shutil.copytree(package, tmp_path / "armspan", ignore=shutil.ignore_patterns("__pycache__"))
-    script = "from armspan.simulation.source import OWN_SOURCE; print(OWN_SOURCE)"
+    script = "from armspan.sweeps.source import OWN_SOURCE; print(OWN_SOURCE)"
 
     def digits() -> str:
         command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {script}"]

@@ -9,7 +9,7 @@ import numpy as np
 import armspan
 from armspan._files import write_text
 from armspan._json import as_json
-from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Settings, Survey, Tails
+from armspan.experiments import DialResult, Effort, Idea, Outcome, PanelResult, Predictions, Survey, Tails
 from armspan.experiments.predictions import confusion, foreseen
 from armspan.report import figures, page, tables
 from armspan.report.events import idea_figure
@@ -34,9 +34,9 @@ def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
     return found
 
 
-def summary(outcomes: Mapping[str, Outcome], settings: Settings) -> dict[str, Any]:
+def summary(outcomes: Mapping[str, Outcome], effort: Effort) -> dict[str, Any]:
     """Everything in numbers, for machines."""
-    content: dict[str, Any] = {"armspan": armspan.__version__, "settings": vars(settings), "figures": {}}
+    content: dict[str, Any] = {"armspan": armspan.__version__, "settings": vars(effort), "figures": {}}
     for key, outcome in outcomes.items():
         content["figures"][key] = _numbers(outcome)
     return content
@@ -82,15 +82,15 @@ def keep(key: str, outcome: Outcome, folder: Path) -> None:
         result.save(folder / "results" / f"{name}.npz")
 
 
-def write(outcomes: Mapping[str, Outcome], settings: Settings, folder: Path) -> Path:
+def write(outcomes: Mapping[str, Outcome], effort: Effort, folder: Path) -> Path:
     """Write figures, tables and the page, beside the runs that `keep` saved; returns the path of report.html."""
     body = _overview(outcomes)
     for key, outcome in outcomes.items():
         body += _section(key, outcome, folder)
-    body += _method(settings, kept=bool(results_of(outcomes)))
+    body += _method(effort, kept=bool(results_of(outcomes)))
     lead = "Stochastic Linear Contextual Bandits with Diverse Contexts (Wu, Yang and Shen, AISTATS 2020), run again."
     tables.write_curves(results_of(outcomes), folder / "curves.csv")
-    text = as_json(summary(outcomes, settings))
+    text = as_json(summary(outcomes, effort))
     write_text(folder / "summary.json", text + "\n")
     path = folder / "report.html"
     write_text(path, page.page("Does diversity make exploration free?", lead, body))
@@ -258,10 +258,10 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
     ]
 
 
-def _method(settings: Settings, *, kept: bool) -> list[str]:
+def _method(effort: Effort, *, kept: bool) -> list[str]:
     where = "The curves are in curves.csv, the numbers in summary.json, every run in results/."
     text = (
-        f"{settings.runs:,} runs of {settings.horizon:,} steps with seed {settings.seed}, armspan {armspan.__version__}"
+        f"{effort.runs:,} runs of {effort.horizon:,} steps with seed {effort.seed}, armspan {armspan.__version__}"
         ". All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
         f"arm's mean reward less that of the arm pulled. {where if kept else 'The numbers are in summary.json.'}"
     )

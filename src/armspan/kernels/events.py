@@ -1,4 +1,4 @@
-"""Linear policies, watched: the same steps as `linear.advance`, with the proof's frames and error events counted.
+"""Linear policies with the proof's frames and error events counted: the same steps as in `families.linear`.
 
 Frame k holds the steps 2^(k-1), …, 2^k - 1. Events of a step: 𝒜, in the frame before a context of some basis came at
 most half as often as expected; ℬ, some arm's estimate is off by more than α_t σ̂; 𝒞, in the frame before ℬ took at least
@@ -16,10 +16,10 @@ from armspan.kernels.choice import break_tie, contend, is_tie
 from armspan.kernels.linear import LOWEST, learn, score
 
 
-class Watch(NamedTuple):
-    """What is counted in R runs over F frames; of contexts, or of meta-contexts where contexts do not recur: n cells.
+class EventCounts(NamedTuple):
+    """What is counted in R runs over F frames; of contexts, or of meta-contexts where contexts do not recur: n regions.
 
-    basis : (K, n) cells of each arm's basis. needed : (n,) cells of any. p : how often the rarest of them comes.
+    basis : (K, n) regions of each arm's basis. needed : (n,) regions of any. p : how often the rarest of them comes.
     pulls : (R, F, n, K) up to the end of each frame. good_pulls : (R, n, K) those outside ℬ.
     arrivals : (R, n), bad : (R,) in the present frame. frame : (R,) the present frame.
     irregular, clouded : (R, F) whether a frame is in 𝒜, in 𝒞.
@@ -44,7 +44,7 @@ class Watch(NamedTuple):
 
 
 @inlined
-def meta_cell(x, losses, row, bases, units, radius, K, d):
+def meta_region(x, losses, row, bases, units, radius, K, d):
     """The meta-context of one row of x (n, K, d): number 2(a·d + i) + (0 within the ball, 1 outside).
 
     a is the best arm, i the vector of its basis, bases (K, d, d), onto which the features project the most; units are
@@ -68,15 +68,15 @@ def meta_cell(x, losses, row, bases, units, radius, K, d):
 
 
 @kernel
-def meta_cells(x, losses, bases, units, radius, cells):
-    """`meta_cell` of each row of x (n, K, d). Changes cells (n,)."""
+def meta_regions(x, losses, bases, units, radius, regions):
+    """`meta_region` of each row of x (n, K, d). Changes regions (n,)."""
     for row in range(x.shape[0]):
-        cells[row] = meta_cell(x, losses, row, bases, units, radius, x.shape[1], x.shape[2])
+        regions[row] = meta_region(x, losses, row, bases, units, radius, x.shape[1], x.shape[2])
 
 
 @inlined
 def begin_frame(needed, p, pulls, arrivals, bad, frames, irregular, clouded, r, K):
-    """Judge the frame that ends and begin the next. Changes arrays of `Watch`."""
+    """Judge the frame that ends and begin the next. Changes arrays of `EventCounts`."""
     ended = frames[r]
     length = 2.0**ended
     for c in range(needed.size):
@@ -98,7 +98,7 @@ def event_of(irregular, clouded, r, frame, misses):
 
 @inlined
 def rarest_of(basis, pulls, r, frame, k):
-    """Pulls of the least pulled cell of an arm's basis, -1 if it has none."""
+    """Pulls of the least pulled region of an arm's basis, -1 if it has none."""
     least = -1
     for c in range(basis.shape[1]):
         if basis[k, c] and (least < 0 or pulls[r, frame, c, k] < least):
@@ -107,11 +107,11 @@ def rarest_of(basis, pulls, r, frame, k):
 
 
 @kernel
-def advance_watched(block, alpha, marks, state, regrets, cells, watch, curve, tally, grams, rarest):
-    """Advance every run by a block. Changes all of state, regrets (R,), watch, curve (R, M), tally, grams and rarest.
+def advance_counting(block, alpha, marks, state, regrets, regions, counted, curve, tally, grams, rarest):
+    """Advance every run by a block. Changes all of state, regrets (R,), counted, curve (R, M), tally, grams and rarest.
 
-    cells : (n,) the cell of each row of the block's tables. At the marks, grams (R, M, K, d, d) takes down V,
-    and rarest (R, M, K) the pulls of the least pulled cell of each arm's basis.
+    regions : (n,) the region of each row of the block's tables. At the marks, grams (R, M, K, d, d) takes down V,
+    and rarest (R, M, K) the pulls of the least pulled region of each arm's basis.
     """
     x, means, losses = block.x, block.means, block.losses
     K, d = x.shape[1], x.shape[2]
@@ -125,8 +125,8 @@ def advance_watched(block, alpha, marks, state, regrets, cells, watch, curve, ta
                 c, t = contexts[i], block.first + i + 1
                 if t > 1 and t & (t - 1) == 0:
                     begin_frame(
-                        watch.needed, watch.p, watch.pulls, watch.arrivals, watch.bad, watch.frame, watch.irregular,
-                        watch.clouded, r, K,
+                        counted.needed, counted.p, counted.pulls, counted.arrivals, counted.bad, counted.frame,
+                        counted.irregular, counted.clouded, r, K,
                     )  # fmt: skip
                 best, second, a, misses = LOWEST, LOWEST, 0, 0
                 for k in range(K):  # as `choose`, which would be slow in here
@@ -140,20 +140,20 @@ def advance_watched(block, alpha, marks, state, regrets, cells, watch, curve, ta
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
                 costly[tally.bins[i], a] += losses[c, a] > 0
-                frame, cell, loss = watch.frame[r], cells[c], losses[c, a]
-                event = event_of(watch.irregular, watch.clouded, r, frame, misses)
+                frame, region, loss = counted.frame[r], regions[c], losses[c, a]
+                event = event_of(counted.irregular, counted.clouded, r, frame, misses)
                 if event < 3 or loss > 0:
-                    watch.steps[r, frame, event] += 1
-                    watch.regret[r, frame, event] += loss
-                watch.misses[r, frame] += misses
-                watch.bad[r] += misses > 0
-                watch.arrivals[r, cell] += 1
-                watch.pulls[r, frame, cell, a] += 1
-                watch.good_pulls[r, cell, a] += misses == 0
+                    counted.steps[r, frame, event] += 1
+                    counted.regret[r, frame, event] += loss
+                counted.misses[r, frame] += misses
+                counted.bad[r] += misses > 0
+                counted.arrivals[r, region] += 1
+                counted.pulls[r, frame, region, a] += 1
+                counted.good_pulls[r, region, a] += misses == 0
                 if loss > 0:
-                    watch.last[r] = t
+                    counted.last[r] = t
             curve[r, m], start = regret, marks[m]
             grams[r, m] = V
             for k in range(K):
-                rarest[r, m, k] = rarest_of(watch.basis, watch.pulls, r, watch.frame[r], k)
+                rarest[r, m, k] = rarest_of(counted.basis, counted.pulls, r, counted.frame[r], k)
         regrets[r] = regret

@@ -9,7 +9,7 @@ from armspan.environments import Environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import MissingExtra
 from armspan.policies import Policy
-from armspan.simulation.cells import Cell, Size, Statistics
+from armspan.sweeps.cells import Cell, Measures, Size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def table_of(
     of_policies: Parameters,
     size: Size,
     n_runs: int,
-    finished: Mapping[int, Statistics],
+    finished: Mapping[int, Measures],
 ) -> "pd.DataFrame":
     """The table of the finished cells; parameters by name, where a grid has them."""
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 from armspan._typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from armspan.kernels.watched import Watch
+    from armspan.kernels.events import EventCounts
 
 NAMES = ("irregular", "bad_estimates", "bad_frames", "suboptimal")
 """The proof's 𝒜, ℬ, 𝒞 and 𝒟, under the names that `regret_bound` has for them."""
@@ -75,12 +75,18 @@ class Events:
             for name, array in self.arrays().items()
         )
 
-    def take(self, chunk: slice, watch: "Watch") -> None:
+    def mark(self, chunk: slice, columns: slice, learner: Any) -> None:
+        """Put down what a `CountingLearner` of some runs knows at some checkpoints."""
+        width = columns.stop - columns.start
+        self.eigenvalues[chunk, columns] = learner.eigenvalues[:, :width]
+        self.basis_pulls[chunk, columns] = learner.rarest[:, :width]
+
+    def take(self, chunk: slice, counted: "EventCounts") -> None:
         """Put down what was counted in some runs."""
-        self.steps[chunk], self.regret[chunk], self.misses[chunk] = watch.steps, watch.regret, watch.misses
-        self.irregular[chunk], self.clouded[chunk] = watch.irregular, watch.clouded
-        self.last_suboptimal[chunk] = watch.last
-        self.pulls[chunk], self.good_pulls[chunk] = watch.pulls, watch.good_pulls
+        self.steps[chunk], self.regret[chunk], self.misses[chunk] = counted.steps, counted.regret, counted.misses
+        self.irregular[chunk], self.clouded[chunk] = counted.irregular, counted.clouded
+        self.last_suboptimal[chunk] = counted.last
+        self.pulls[chunk], self.good_pulls[chunk] = counted.pulls, counted.good_pulls
 
     def arrays(self) -> dict[str, Any]:
         """All of it by name; the first axis of each is the runs."""

@@ -6,16 +6,16 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
+from armspan.events.regions import Regions
 from armspan.kernels.block import Block, Tally
+from armspan.kernels.events import EventCounts, advance_counting
 from armspan.kernels.families.linear import FAMILY
-from armspan.kernels.watched import Watch, advance_watched
-from armspan.policies.cells import Cells
 from armspan.policies.learners import FamilyLearner
 from armspan.theory import Schedule
 
 
-class WatchedLearner(FamilyLearner):
-    """A linear policy with a `Watch` on every run, and λ_min(V) and the rarest pulls at the marks of the last block."""
+class CountingLearner(FamilyLearner):
+    """A linear policy with `EventCounts` of every run, and λ_min(V) and the rarest pulls at the last block's marks."""
 
     eigenvalues: FloatArray
     rarest: IntArray
@@ -26,11 +26,11 @@ class WatchedLearner(FamilyLearner):
         runs: IntArray,
         knobs: Mapping[str, float | Schedule],
         *,
-        cells: Cells,
+        regions: Regions,
         horizon: int,
     ) -> None:
         super().__init__(FAMILY, env, runs, knobs)
-        self._cells, self.watch = cells, fresh_watch(cells, runs.size, horizon)
+        self._regions, self.counted = regions, nothing_counted(regions, runs.size, horizon)
 
     def _live(
         self, block: Block, knobs: tuple[FloatArray, ...], marks: IntArray, curve: FloatArray, tally: Tally
@@ -38,19 +38,19 @@ class WatchedLearner(FamilyLearner):
         R, K, d = self.state.b.shape
         grams = np.empty((R, marks.size, K, d, d))
         self.rarest = np.empty((R, marks.size, K), dtype=np.int64)
-        cells = self._cells.of(block)
-        told = self.state, self.regret, cells, self.watch
-        advance_watched(block, knobs[0], marks, *told, curve, tally, grams, self.rarest)
+        regions = self._regions.of(block)
+        told = self.state, self.regret, regions, self.counted
+        advance_counting(block, knobs[0], marks, *told, curve, tally, grams, self.rarest)
         self.eigenvalues = smallest(grams)
 
 
-def fresh_watch(cells: Cells, n_runs: int, horizon: int) -> Watch:
+def nothing_counted(regions: Regions, n_runs: int, horizon: int) -> EventCounts:
     """Nothing counted yet."""
-    (K, n), R, F = cells.basis.shape, n_runs, horizon.bit_length()
-    return Watch(
-        basis=cells.basis,
-        needed=np.asarray(cells.basis.any(axis=0)),
-        p=cells.p,
+    (K, n), R, F = regions.basis.shape, n_runs, horizon.bit_length()
+    return EventCounts(
+        basis=regions.basis,
+        needed=np.asarray(regions.basis.any(axis=0)),
+        p=regions.p,
         pulls=np.zeros((R, F, n, K), dtype=np.int64),
         good_pulls=np.zeros((R, n, K), dtype=np.int64),
         arrivals=np.zeros((R, n), dtype=np.int64),

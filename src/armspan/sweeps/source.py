@@ -22,7 +22,7 @@ from armspan._version import __version__
 from armspan.environments import Environment
 from armspan.policies import Policy
 
-ROOMS = ("diversity", "environments", "kernels", "policies", "simulation", "theory")
+ROOMS = ("diversity", "environments", "events", "kernels", "policies", "simulation", "sweeps", "theory")
 """Where armspan's numbers come from."""
 _PLAIN = (str, bytes, int, float, complex, type(None), type(Ellipsis), type(NotImplemented), np.generic, np.dtype)
 _COMPILED = (

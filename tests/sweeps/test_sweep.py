@@ -19,8 +19,9 @@ import armspan
 from armspan.environments import BoxContexts, FiniteContexts, diversity_dial, paper_1a, paper_1b, paper_1c
 from armspan.errors import ArmspanError, DamagedCell, Interrupted, MissingExtra
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
-from armspan.simulation import grid, simulate, sweep
-from armspan.simulation.cells import Cell, Size
+from armspan.simulation import simulate
+from armspan.sweeps import grid, sweep
+from armspan.sweeps.cells import Cell, Size
 
 SIZE: dict[str, Any] = {"horizon": 400, "runs": 12, "seed": 3}
 ENVS = {"a": paper_1a(), "b": paper_1b()}
@@ -102,9 +103,9 @@ def test_the_table_is_the_same_however_it_is_cut_up(monkeypatch: pytest.MonkeyPa
     """Cells of an environment together, here and elsewhere, every cell for itself, and cells in many pieces."""
     whole = sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE)
     pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE, backend="processes"))
-    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 0)
+    monkeypatch.setattr("armspan.sweeps.job.TOGETHER_SECONDS", 0)
     pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE), check_exact=True)
-    monkeypatch.setattr("armspan.simulation.sweep_job.HERE_SECONDS", 1e-4)
+    monkeypatch.setattr("armspan.sweeps.job.HERE_SECONDS", 1e-4)
     pd.testing.assert_frame_equal(whole, sweep(ENVS, {**POLICIES, "coin": Coin}, **SIZE), check_exact=True)
 
 
@@ -212,7 +213,7 @@ def test_a_killed_sweep_loses_only_what_was_in_flight(backend: str, tmp_path: Pa
 
 
 def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 0)
+    monkeypatch.setattr("armspan.sweeps.job.TOGETHER_SECONDS", 0)
 
     def progress(done: int, total: int) -> None:
         if done > total // 2:
@@ -314,10 +315,10 @@ def test_a_cell_on_a_gpu_is_not_cut_up(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append((engine, len(runs)))
         return simulate(env, policies, runs=runs, engine="cpu", **options)
 
-    monkeypatch.setattr("armspan.simulation.cuda.missing", lambda: None)
-    monkeypatch.setattr("armspan.simulation.cuda.WORTH_IT", 1000)
-    monkeypatch.setattr("armspan.simulation.sweep_job.HERE_SECONDS", 1e-6)
-    monkeypatch.setattr("armspan.simulation.cells.simulate", instead)
+    monkeypatch.setattr("armspan.simulation.engines.cuda.missing", lambda: None)
+    monkeypatch.setattr("armspan.simulation.engines.cuda.WORTH_IT", 1000)
+    monkeypatch.setattr("armspan.sweeps.job.HERE_SECONDS", 1e-6)
+    monkeypatch.setattr("armspan.sweeps.cells.simulate", instead)
     sweep(paper_1a(), LinUCBd(), **SIZE)
     assert seen == [("cuda", 12)]
 
@@ -331,8 +332,8 @@ def test_single_precision_reaches_the_gpu_and_has_cells_of_its_own(
         seen.append((engine, precision))
         return simulate(env, policies, engine="cpu", **options)
 
-    monkeypatch.setattr("armspan.simulation.cuda.missing", lambda: None)
-    monkeypatch.setattr("armspan.simulation.cells.simulate", instead)
+    monkeypatch.setattr("armspan.simulation.engines.cuda.missing", lambda: None)
+    monkeypatch.setattr("armspan.sweeps.cells.simulate", instead)
     for precision in ("float64", "float32"):
         sweep(paper_1a(), LinUCBd(), **SIZE, precision=precision, folder=tmp_path)
     assert seen == [("cpu", "float64"), ("cuda", "float32")]
@@ -342,7 +343,7 @@ def test_single_precision_reaches_the_gpu_and_has_cells_of_its_own(
 def test_a_users_policy_that_fails_does_not_lose_its_neighbours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("armspan.simulation.sweep_job.TOGETHER_SECONDS", 100)
+    monkeypatch.setattr("armspan.sweeps.job.TOGETHER_SECONDS", 100)
 
     class Broken(Coin):
         fingerprint = "1"

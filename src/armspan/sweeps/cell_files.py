@@ -14,7 +14,7 @@ import numpy as np
 from armspan._files import as_path, make_folder, remove_leftovers, whole_file
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, DamagedCell, MissingExtra
-from armspan.simulation.cells import QUANTILES, Cell, Size, Statistics
+from armspan.sweeps.cells import QUANTILES, Cell, Measures, Size
 
 FORMAT = "armspan cell"
 VERSION = 1
@@ -39,8 +39,8 @@ class CellFolder:
         """Where a cell is kept."""
         return self.path / f"{key}.parquet"
 
-    def read(self, key: str) -> Statistics | None:
-        """The statistics of a finished cell; None where there is none. A damaged one is said to be, and is none."""
+    def read(self, key: str) -> Measures | None:
+        """The measures of a finished cell; None where there is none. A damaged one is said to be, and is none."""
         path = self.file(key)
         try:
             content = path.read_bytes()
@@ -48,16 +48,14 @@ class CellFolder:
             return None
         except OSError as error:
             raise BadFile(f"cannot read {path}: {error.strerror}") from None
-        statistics = _opened(content, key)
-        if statistics is None:
+        measures = _opened(content, key)
+        if measures is None:
             text = f"{path} is damaged, or not a cell of this sweep; its cell is computed again"
             warnings.warn(text, DamagedCell, stacklevel=4)
-        return statistics
+        return measures
 
-    def write(
-        self, key: str, cell: Cell, size: Size, runs: IntArray, values: FloatArray, statistics: Statistics
-    ) -> None:
-        """Keep a cell: a row a run, a column a checkpoint, and in the metadata what it is and its statistics."""
+    def write(self, key: str, cell: Cell, size: Size, runs: IntArray, values: FloatArray, measures: Measures) -> None:
+        """Keep a cell: a row a run, a column a checkpoint, and in the metadata what it is and its measures."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -65,7 +63,7 @@ class CellFolder:
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "key": key}
         header |= {"environment": cell.environment, "policy": cell.policy_name}
         header |= {"horizon": size.horizon, "seed": size.seed, "engine": size.engine, "precision": size.precision}
-        header["statistics"] = {name: None if _is_nan(value) else value for name, value in statistics.items()}
+        header["statistics"] = {name: None if _is_nan(value) else value for name, value in measures.items()}
         header["checksum"] = _checksum(header, columns)
         table = pa.table(columns, metadata={FORMAT: json.dumps(header)})
         content = io.BytesIO()
@@ -74,8 +72,8 @@ class CellFolder:
             file.write(content.getbuffer())
 
 
-def _opened(content: bytes, key: str) -> Statistics | None:
-    """The statistics in the bytes of a file, if it is the cell of this key and undamaged."""
+def _opened(content: bytes, key: str) -> Measures | None:
+    """The measures in the bytes of a file, if it is the cell of this key and undamaged."""
     import pyarrow.parquet as pq
 
     try:
@@ -90,8 +88,8 @@ def _opened(content: bytes, key: str) -> Statistics | None:
             return None
         if checksum != _checksum(header, columns):
             return None
-        statistics = {name: math.nan if value is None else value for name, value in header["statistics"].items()}
-        return statistics if _are_statistics(statistics) else None
+        measures = {name: math.nan if value is None else value for name, value in header["statistics"].items()}
+        return measures if _are_statistics(measures) else None
     except Exception:  # a damaged file can fail anywhere inside Arrow and json
         return None
 
@@ -103,8 +101,8 @@ def _checksum(header: dict[str, Any], columns: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _are_statistics(entries: Statistics) -> bool:
-    """Whether these are all the statistics of a cell, and of their kinds."""
+def _are_statistics(entries: Measures) -> bool:
+    """Whether these are all the measures of a cell, and of their kinds."""
     names = {"mean", "sd", "low", "high", *QUANTILES, "growth"}
     return set(entries) == names and all(isinstance(entries[n], str if n == "growth" else float) for n in names)
 

@@ -9,10 +9,10 @@ import numpy as np
 from armspan._typing import IntArray, Progress
 from armspan.backends import map_reduce
 from armspan.policies import Policy
-from armspan.simulation import cuda
-from armspan.simulation.cell_files import CellFolder
-from armspan.simulation.cells import Cell, Done, Job, Runs, Size, Statistics, compute, statistics_of
+from armspan.simulation.engines import ENGINES
 from armspan.simulation.spread import MOST_PARTS, compact, cut, part_seconds
+from armspan.sweeps.cell_files import CellFolder
+from armspan.sweeps.cells import Cell, Done, Job, Measures, Runs, Size, compute, measures_of
 
 HERE_SECONDS, TOGETHER_SECONDS = 1.0, 0.05
 """How long a piece of a cell, or small cells together, should take in this process, where they need not travel: then
@@ -20,7 +20,7 @@ progress is told, and what is finished is kept."""
 
 
 class SweepJob:
-    """Statistics of cells by their numbers, in `finished`."""
+    """Measures of cells by their numbers, in `finished`."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class SweepJob:
         progress: Progress | None,
     ) -> None:
         self.cells, self.size, self.runs, self._progress = cells, size, runs, progress
-        self.finished: dict[int, Statistics] = {}
+        self.finished: dict[int, Measures] = {}
         self._pieces: dict[int, dict[int, Runs]] = {}
         self._done = 0
         self._keys = [] if folder is None else [cell.key(size, runs) for cell in cells]
@@ -62,14 +62,14 @@ class SweepJob:
         for number in missing:
             cell = self.cells[number]
             engine = cell.engine(self.size, self.runs.size, here=here)
-            least = cuda.LEAST_TOGETHER if engine == "cuda" else 1
-            if few and seconds[number] > 2 * wanted and self.runs.size > 1 and not (here and engine == "cuda"):
+            least = ENGINES[engine].least_together
+            if few and seconds[number] > 2 * wanted and self.runs.size > 1 and not (here and ENGINES[engine].alone):
                 for piece in cut(self.runs.size, seconds[number], wanted, least):
                     some = compact(self.runs[piece.start : piece.stop])
                     parts.append([Job(number, cell, some, engine, piece.start, whole=False)])
                 continue
             # a GPU takes its time for a small cell too, and what a user has written may fail
-            alone = here and (engine == "cuda" or not isinstance(cell.policy, Policy))
+            alone = here and (ENGINES[engine].alone or not isinstance(cell.policy, Policy))
             if alone and together:
                 parts.append(together)
                 together = []
@@ -87,8 +87,8 @@ class SweepJob:
 
     def _take(self, done: Done) -> None:
         """A whole cell, or a piece, which waits for the others of its cell."""
-        runs, statistics = done.runs, done.statistics
-        if statistics is None:
+        runs, measures = done.runs, done.measures
+        if measures is None:
             assert runs is not None
             pieces = self._pieces.setdefault(done.number, {})
             pieces[done.first] = runs
@@ -97,12 +97,12 @@ class SweepJob:
             del self._pieces[done.number]
             ordered = [pieces[first] for first in sorted(pieces)]
             runs = Runs(*(np.concatenate(parts) for parts in zip(*ordered, strict=True)))
-            statistics = statistics_of(self.size.checkpoints, runs)
+            measures = measures_of(self.size.checkpoints, runs)
         if self._folder is not None:
             assert runs is not None
             cell, key = self.cells[done.number], self._keys[done.number]
-            self._folder.write(key, cell, self.size, self.runs, runs.regret, statistics)
-        self.finished[done.number] = statistics
+            self._folder.write(key, cell, self.size, self.runs, runs.regret, measures)
+        self.finished[done.number] = measures
 
     def _tell(self, n_runs: int) -> None:
         self._done += n_runs * self.size.horizon

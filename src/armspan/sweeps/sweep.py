@@ -13,11 +13,12 @@ from armspan.environments import as_environment
 from armspan.errors import Interrupted, InvalidParameter
 from armspan.policies import Policy
 from armspan.simulation import octaves, plan
-from armspan.simulation.cells import Cell, Size
-from armspan.simulation.interpreted import policy_name
-from armspan.simulation.runner import check_sizes, engine_for, unique
-from armspan.simulation.sweep_job import SweepJob
-from armspan.simulation.sweep_table import need_pandas, table_of
+from armspan.simulation.engines import engine_for
+from armspan.simulation.engines.interpreted import policy_name
+from armspan.simulation.runner import check_sizes, unique
+from armspan.sweeps.cells import Cell, Size
+from armspan.sweeps.job import SweepJob
+from armspan.sweeps.table import need_pandas, table_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,14 +11,14 @@ from armspan.environments.custom import CustomEnvironment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import NotApplicable
 from armspan.kernels.block import Block
-from armspan.kernels.watched import meta_cells
+from armspan.kernels.events import meta_regions
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """n cells in which pulls are counted.
+class Regions:
+    """n regions in which pulls are counted.
 
-    basis : (K, n) cells of each arm's basis; none for an arm without one. p : how often the rarest of those comes.
+    basis : (K, n) regions of each arm's basis; none for an arm without one. p : how often the rarest of those comes.
     bases, radius : (K, d, d) vectors, as rows, and size of the balls that are meta-contexts; None for finite contexts.
     """
 
@@ -28,12 +28,12 @@ class Cells:
     radius: float = 0.0
 
     def of(self, block: Block) -> IntArray:
-        """The cell of each row of the block's tables."""
+        """The region of each row of the block's tables."""
         if self.bases is None:
             return np.arange(len(block.x))
-        cells = np.empty(len(block.x), dtype=np.int64)
-        meta_cells(block.x, block.losses, *self.balls(block.x.shape[2]), cells)
-        return cells
+        regions = np.empty(len(block.x), dtype=np.int64)
+        meta_regions(block.x, block.losses, *self.balls(block.x.shape[2]), regions)
+        return regions
 
     def balls(self, d: int) -> tuple[FloatArray, FloatArray, float]:
         """The bases, the same with length 1, and the radius; nothing of use for finite contexts."""
@@ -41,10 +41,10 @@ class Cells:
         return bases, bases / np.maximum(np.linalg.norm(bases, axis=2, keepdims=True), 1e-300), float(self.radius)
 
 
-def cells_of(env: Environment) -> Cells:
+def regions_of(env: Environment) -> Regions:
     """The contexts of a finite set; otherwise 2Kd meta-contexts, those in the balls of the bases and those outside.
 
-    Where there is no basis, p is as if all cells came equally often; frames are judged by it alone then.
+    Where there is no basis, p is as if all regions came equally often; frames are judged by it alone then.
     """
     if isinstance(env, CustomEnvironment):
         raise NotApplicable(f"events need an environment that knows its truth, and {env.name} is written in Python")
@@ -56,10 +56,10 @@ def cells_of(env: Environment) -> Cells:
         found = basis_contexts(np.swapaxes(env.features, 0, 1), env.probabilities, optimal, bases)
         for a in range(K):
             basis[a, found.contexts[a]] = True
-        return Cells(basis, found.p or 1 / env.n_contexts)
+        return Regions(basis, found.p or 1 / env.n_contexts)
     basis, meta = np.zeros((K, 2 * K * d), dtype=np.bool_), meta_of(env)
     if meta is None:
-        return Cells(basis, 1 / (2 * K * d), np.zeros((K, d, d)), -1.0)
+        return Regions(basis, 1 / (2 * K * d), np.zeros((K, d, d)), -1.0)
     for a in range(K):
         basis[a, 2 * a * d : 2 * (a + 1) * d : 2] = True
-    return Cells(basis, meta.p, meta.bases, meta.radius)
+    return Regions(basis, meta.p, meta.bases, meta.radius)

@@ -118,7 +118,7 @@ def test_pulls_grow_by_frames() -> None:
 
 
 def test_meta_contexts_are_counted_where_contexts_do_not_recur() -> None:
-    """Against the definitions of Section 5, step by step: the same cells, with the paper's words for closeness."""
+    """Against the definitions of Section 5, step by step: the same regions, with the paper's words for closeness."""
     env = BoxContexts([[1.0, -1.0], [-1.0, 1.0]], gap=0.2, noise=0.3)
     result = simulate(env, LinUCBd(), horizon=500, runs=3, events=True)
     events, meta = result.events["LinUCB-d"], audit(env).meta

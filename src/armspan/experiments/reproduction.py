@@ -32,7 +32,7 @@ DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.
 
 
 @dataclass(frozen=True)
-class Settings:
+class Effort:
     """How large to run; the defaults are the paper's."""
 
     runs: int = 100
@@ -87,7 +87,7 @@ class Predictions:
     entries: tuple[Prediction, ...]
 
 
-class Watch(Protocol):
+class Announce(Protocol):
     """Told which stage begins; returns the progress callback for it."""
 
     def __call__(self, stage: str) -> Progress: ...
@@ -96,7 +96,7 @@ class Watch(Protocol):
 Outcome = PanelResult | Survey | DialResult | Idea | Predictions | Tails
 
 
-def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Iterator[tuple[str, Outcome]]:
+def reproduce(figures: tuple[str, ...], effort: Effort, announce: Announce) -> Iterator[tuple[str, Outcome]]:
     """Run figures one after the other and hand out what each gives, under its key.
 
     A Ctrl-C comes out as `Interrupted`, whose `partial` is the present stage's outcome as far as it got, or None.
@@ -104,30 +104,30 @@ def reproduce(figures: tuple[str, ...], settings: Settings, watch: Watch) -> Ite
     results: dict[str, Result] = {}
     for figure in figures:
         if figure == "1c":
-            survey = survey_1c(settings.draws, progress=watch("draws of θ for figure 1c"))
+            survey = survey_1c(effort.draws, progress=announce("draws of θ for figure 1c"))
             yield "survey", survey
             panels = [_panel_1c_diverse(survey), _panel_1c_typical(survey)]
         elif figure == "dial":
-            yield "dial", _run_dial(settings, watch("diversity dial"))
+            yield "dial", _run_dial(effort, announce("diversity dial"))
             continue
         elif figure in ("idea", "predictions", "tails"):
-            size = {"runs": settings.runs, "horizon": settings.horizon, "seed": settings.seed}
+            size = {"runs": effort.runs, "horizon": effort.horizon, "seed": effort.seed}
             if figure == "tails":
-                yield "tails", run_tails(**size, engine=settings.engine, progress=watch("tails"))
+                yield "tails", run_tails(**size, engine=effort.engine, progress=announce("tails"))
             elif figure == "idea":
-                yield "idea", run_idea(**size, progress=watch("the idea in three problems"))
+                yield "idea", run_idea(**size, progress=announce("the idea in three problems"))
             else:
-                yield "predictions", Predictions(run_predictions(**size, progress=watch("predictions")))
+                yield "predictions", Predictions(run_predictions(**size, progress=announce("predictions")))
             continue
         else:
             panels = [_PANELS[figure]()]
         for panel in panels:
-            yield panel.key, _run_panel(panel, settings, results, watch(f"figure {panel.key}"))
+            yield panel.key, _run_panel(panel, effort, results, announce(f"figure {panel.key}"))
 
 
-def _run_panel(panel: Panel, settings: Settings, results: dict[str, Result], progress: Progress) -> PanelResult:
+def _run_panel(panel: Panel, effort: Effort, results: dict[str, Result], progress: Progress) -> PanelResult:
     try:
-        results[panel.key] = _simulate(panel.env, panel.policies, settings, progress)
+        results[panel.key] = _simulate(panel.env, panel.policies, effort, progress)
     except Interrupted as stop:
         if isinstance(stop.partial, Result):
             results[panel.key] = stop.partial
@@ -140,7 +140,7 @@ def _judged(panel: Panel, results: Mapping[str, Result]) -> PanelResult:
     return PanelResult(panel, results[panel.key], tuple(claim(results) for claim in panel.claims))
 
 
-def _run_dial(settings: Settings, progress: Progress) -> DialResult:
+def _run_dial(effort: Effort, progress: Progress) -> DialResult:
     problems = [diversity_dial(level) for level in DIAL_LEVELS]
     done: list[Result] = []
 
@@ -152,7 +152,7 @@ def _run_dial(settings: Settings, progress: Progress) -> DialResult:
 
     try:
         for env in problems:
-            done.append(_simulate(env, (LinUCBd(),), settings, part, _dial_checkpoints(settings.horizon)))
+            done.append(_simulate(env, (LinUCBd(),), effort, part, _dial_checkpoints(effort.horizon)))
     except Interrupted as stop:
         stop.partial = outcome() if done else None
         raise
@@ -168,17 +168,17 @@ def _dial_checkpoints(horizon: int) -> list[int]:
 def _simulate(
     env: Environment,
     policies: tuple[Policy, ...],
-    settings: Settings,
+    effort: Effort,
     progress: Progress,
     checkpoints: list[int] | None = None,
 ) -> Result:
     return simulate(
         env,
         policies,
-        horizon=settings.horizon,
-        runs=settings.runs,
-        seed=settings.seed,
-        engine=settings.engine,
+        horizon=effort.horizon,
+        runs=effort.runs,
+        seed=effort.seed,
+        engine=effort.engine,
         checkpoints=checkpoints,
         progress=progress,
     )

@@ -1,0 +1,52 @@
+"""Chunks of runs, each advanced by one thread through all its blocks of steps."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from armspan._typing import IntArray
+from armspan.kernels.block import Tally
+from armspan.kernels.draws import sum_noise
+from armspan.policies import Learner
+from armspan.simulation import octaves, plan
+from armspan.simulation.job import Job
+
+MakeLearner = Callable[[IntArray], Learner]
+"""From run numbers to what advances a policy through them."""
+
+
+def run_in_blocks(job: Job, makers: list[MakeLearner], pieces: plan.Pieces, workers: int) -> None:
+    """Run all chunks; Ctrl-C stops every thread after its present block. Changes the job's results."""
+    work = partial(_run_chunk, job, makers, pieces.block)
+    with ThreadPoolExecutor(workers) as pool:
+        job.follow(pool, {pool.submit(work, chunk) for chunk in pieces.chunks})
+
+
+def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: slice) -> None:
+    """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
+    runs = np.ascontiguousarray(job.runs[chunk])
+    stream = job.env.stream(job.seed, runs)
+    learners = [make(runs) for make in makers]
+    noise_so_far = np.zeros((runs.size, 4))
+    for first, size, marks, columns in plan.segments(job.horizon, job.checkpoints, block_steps):
+        block = stream.draw(first, size)
+        width = columns.stop - columns.start  # the last mark need not be a checkpoint
+        curve = np.empty((runs.size, marks.size))
+        bins = octaves.bins_of(first, size, job.horizon)
+        for p, learner in enumerate(learners):
+            if job.stopped:
+                return
+            learner.advance(block, marks, curve, Tally(bins, job.suboptimal_pulls[p, chunk]))
+            job.pseudo_regret[p, chunk, columns] = curve[:, :width]
+            if p in job.events:
+                job.events[p].mark(chunk, columns, learner)
+            job.advanced(runs.size * size)
+        sum_noise(block.noise, marks, noise_so_far, curve)
+        job.noise_sums[chunk, columns] = curve[:, :width]
+    for p, events in job.events.items():
+        counting: Any = learners[p]
+        events.take(chunk, counting.counted)
+    job.finished[chunk] = True

@@ -1,0 +1,63 @@
+"""The engine "cpu": compiled families on all cores, and in Python what has no compiled form."""
+
+import logging
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan.environments import Environment
+from armspan.events import CountingLearner
+from armspan.policies import Policy
+from armspan.simulation import plan
+from armspan.simulation.engines.base import Engine
+from armspan.simulation.engines.blocks import MakeLearner, run_in_blocks
+from armspan.simulation.engines.python import interpreted
+from armspan.simulation.job import Job
+
+LOG = logging.getLogger("armspan")
+
+
+class CpuEngine(Engine):
+    """All cores, each with some of the runs."""
+
+    name: ClassVar[str] = "cpu"
+    counts_events: ClassVar[bool] = True
+
+    def step_seconds(self, env: Environment, policies: list[Any], n_runs: int) -> float:
+        return plan.step_seconds(env.n_arms, env.n_features, interpreted=not _all_compiled(env, policies))
+
+    def check(self, env: Environment, policy: Any, seed: int, run: int) -> None:
+        _maker(policy, env, seed)(np.array([run]))
+
+    def run(self, job: Job, workers: int) -> None:
+        makers = [_maker(policy, job.env, job.seed) for policy in job.policies]
+        for policy in job.policies:
+            if isinstance(policy, Policy) and not _has_compiled_form(policy, job.env):
+                LOG.warning("%s has no compiled form: its reference runs, one step of one run at a time", policy.name)
+        for p in job.events:
+            assert job.regions is not None
+            counting: Any = partial(CountingLearner, job.env, knobs=job.policies[p].knobs(job.env))
+            makers[p] = partial(counting, regions=job.regions, horizon=job.horizon)
+        if _all_compiled(job.env, job.policies):
+            shape = job.env.n_arms, job.env.n_features, len(makers)
+            pieces = plan.pieces(job.runs.size, job.horizon, *shape, workers)
+        else:
+            pieces, workers = plan.python_pieces(job.runs.size), 1  # a user's own code need not be thread-safe
+        run_in_blocks(job, makers, pieces, workers)
+
+
+def _has_compiled_form(policy: Any, env: Environment) -> bool:
+    """Whether it runs without Python code; a policy of armspan's kind that does not is run by its reference."""
+    return isinstance(policy, Policy) and policy.learner(env, np.zeros(1, dtype=np.int64)) is not None
+
+
+def _all_compiled(env: Environment, policies: list[Any]) -> bool:
+    return env.compiled and all(_has_compiled_form(policy, env) for policy in policies)
+
+
+def _maker(policy: Any, env: Environment, seed: int) -> MakeLearner:
+    if _has_compiled_form(policy, env):
+        make: MakeLearner = partial(policy.learner, env)
+        return make
+    return interpreted(policy, env, seed)

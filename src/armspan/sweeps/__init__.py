@@ -1,0 +1,6 @@
+"""Sweeps: every environment with every policy, one row each, kept on disk where wanted."""
+
+from armspan.sweeps.grids import Grid, grid
+from armspan.sweeps.sweep import sweep
+
+__all__ = ["Grid", "grid", "sweep"]
