@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 
 from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Result, simulate
-from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
+from armspan.environments import Bernoulli, BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted
 from armspan.events.events import Events
 from armspan.events.regions import Regions, regions_of
@@ -29,15 +29,16 @@ def environments() -> dict[str, Any]:
         "addresses": FiniteContexts(features, theta, probabilities=rng.dirichlet(np.ones(5)), noise=Rademacher(0.5)),
         "chain": MarkovContexts(features, theta, moves, noise=0.3),
         "box": BoxContexts(theta[:2, :2], -1.0, 1.0, gap=0.3),
+        "clicks": FiniteContexts(features[:, :, :2] / 2, np.abs(theta[:, :2]) / 4, noise=Bernoulli()),
         "ties": FiniteContexts(np.ones((4, 2, 2)), np.ones((4, 2)) * np.arange(4)[:, None]),
     }
 
 
 def team_environments() -> dict[str, Any]:
-    """Three of those, and one with more arms than a team has threads."""
+    """Four of those, and one with more arms than a team has threads."""
     rng = np.random.default_rng(6)
     crowd = FiniteContexts(rng.uniform(size=(35, 3, 2)), rng.normal(size=(35, 2)))
-    return {name: environments()[name] for name in ("addresses", "chain", "box")} | {"crowd": crowd}
+    return {name: environments()[name] for name in ("addresses", "chain", "box", "clicks")} | {"crowd": crowd}
 
 
 def policies(name: str) -> list[Any]:

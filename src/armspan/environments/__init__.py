@@ -10,12 +10,13 @@ from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
 from armspan.environments.figure_1 import paper_1a, paper_1b, paper_1c
 from armspan.environments.finite import FiniteContexts
 from armspan.environments.markov import MarkovContexts
-from armspan.environments.noise import Gaussian, Rademacher
+from armspan.environments.noise import Bernoulli, Gaussian, Rademacher
 
 __all__ = [
     "PAPER_1A_LEVEL",
     "Assumption",
     "Assumptions",
+    "Bernoulli",
     "BoxContexts",
     "Environment",
     "FiniteContexts",

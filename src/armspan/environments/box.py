@@ -57,6 +57,9 @@ class BoxContexts(Environment):
         self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
         if not np.isfinite([self.feature_bound**2, self.parameter_bound**2]).all():
             raise InvalidParameter("low, high and theta must be small enough that their squares are finite numbers")
+        low_corner = np.minimum(self.theta * self.low, self.theta * self.high).sum(axis=1)
+        high_corner = np.maximum(self.theta * self.low, self.theta * self.high).sum(axis=1)
+        self.noise.check("mean rewards in the box", float(low_corner.min()), float(high_corner.max()))
         self._check_gap()
 
     def _corner(self, name: str, value: Any) -> FloatArray:
@@ -140,4 +143,5 @@ class BoxStream:
         noise = np.empty((R, B))
         draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, *rows)
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        return Block(self._seed, first, self._runs, np.arange(R * B).reshape(R, B), *rows, noise, env.reward_scale)
+        contexts, told = np.arange(R * B).reshape(R, B), (env.reward_scale, env.noise.clicks)
+        return Block(self._seed, first, self._runs, contexts, *rows, noise, *told)

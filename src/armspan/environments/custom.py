@@ -95,10 +95,12 @@ class CustomStream:
             for i in range(size):
                 x[r, i] = env.context(first + i + 1, self._generator(int(run), first + i))
                 means[r, i] = env.mean_rewards(x[r, i])
+                env.noise.check(f"mean_rewards of step {first + i + 1}", means[r, i].min(), means[r, i].max())
         losses = diversity.losses(means)
         noise = np.empty((R, B))
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        return per_step_block(self._seed, first, self._runs, x, means, losses, noise, env.reward_scale)
+        told = env.reward_scale, env.noise.clicks
+        return per_step_block(self._seed, first, self._runs, x, means, losses, noise, *told)
 
     def _generator(self, run: int, step: int) -> np.random.Generator:
         position = {"counter": np.array([0, step, 0, 0], np.uint64), "key": np.array([self._seed, run], np.uint64)}

@@ -16,7 +16,8 @@ class FiniteContexts(TableEnvironment):
     features : (K, n, d) array. Feature vector of each arm in each context.
     theta : (K, d) array. Parameter of each arm; an arm's mean reward is its theta times its features.
     probabilities : (n,) array. How often each context arrives; uniform if left out.
-    noise : the standard deviation of Gaussian noise, or `Gaussian(scale)` or `Rademacher(scale)`.
+    noise : the standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or
+        `Bernoulli()`: clicks, whose probability is the mean reward.
     """
 
     def __init__(

@@ -46,6 +46,7 @@ class TableEnvironment(Environment):
         if not np.isfinite([longest**2, self.parameter_bound**2, np.abs(self.reward_table).max()]).all():
             raise InvalidParameter("features and theta must be small enough that their squares are finite numbers")
         self._leads = diversity.leads(self.reward_table.T)
+        self.noise.check("mean rewards", float(self.reward_table.min()), float(self.reward_table.max()))
 
     def _set_probabilities(self, probabilities: FloatArray) -> None:
         """The long-run frequency of each context; what never arrives counts for nothing."""
@@ -123,7 +124,8 @@ class TableStream:
             self._seed, self._runs, first, self._threshold, self._alias, self._row,
             self._noise.code, self._noise.scale, contexts, noise,
         )  # fmt: skip
-        return Block(self._seed, first, self._runs, contexts, self._x, self._means, self._losses, noise, self._unit)
+        tables, told = (self._x, self._means, self._losses), (self._unit, self._noise.clicks)
+        return Block(self._seed, first, self._runs, contexts, *tables, noise, *told)
 
 
 def alias_tables(rows: FloatArray) -> tuple[NDArray[np.uint64], IntArray]:

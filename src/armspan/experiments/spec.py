@@ -10,6 +10,7 @@ from typing import Any
 
 from armspan import _validate
 from armspan.environments import (
+    Bernoulli,
     BoxContexts,
     Environment,
     FiniteContexts,
@@ -37,7 +38,7 @@ ENVIRONMENTS: Mapping[str, tuple[Make, tuple[str, ...], tuple[str, ...]]] = {
     "paper_1c": (paper_1c, (), ("seed",)),
     "diversity_dial": (diversity_dial, ("level",), ()),
 }
-NOISES: Mapping[str, type[Noise]] = {"gaussian": Gaussian, "rademacher": Rademacher}
+NOISES: Mapping[str, type[Noise]] = {"gaussian": Gaussian, "rademacher": Rademacher, "bernoulli": Bernoulli}
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,11 @@ def as_environment(where: str, entry: Any) -> Environment:
 
 
 def _noise(entry: Mapping[str, Any]) -> Noise:
-    check_keys("noise", entry, needs=("kind",), may=("scale",))
-    kind = _validate.one_of("noise kind", entry["kind"], tuple(NOISES))
-    return NOISES[kind](entry.get("scale", 1.0))
+    if "kind" in entry:
+        _validate.one_of("noise kind", entry["kind"], tuple(NOISES))
+    noise = NOISES[entry.get("kind", "gaussian")]
+    check_keys("noise", entry, needs=("kind",), may=() if noise.clicks else ("scale",))
+    return noise(**{key: value for key, value in entry.items() if key != "kind"})
 
 
 def as_policy(where: str, entry: Mapping[str, Any]) -> Policy:

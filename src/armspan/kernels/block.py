@@ -16,6 +16,8 @@ class Block(NamedTuple):
     contexts : (R, B) which row of the three tables each step has. B may exceed the block by one; marks tell its end.
     x : (n, K, d) features. means : (n, K) mean rewards. losses : (n, K) pseudo-regret of a pull.
     noise : (R, B) what is added to the mean reward of the arm that is pulled. unit : how large rewards are, roughly.
+    clicks : whether rewards are 0 or 1. Then noise holds a number in (0, 1) for each step, and a reward is 1 where that
+        is below the mean; whoever pulls an arm puts the noise that this makes in its place.
     """
 
     seed: np.uint64
@@ -27,6 +29,7 @@ class Block(NamedTuple):
     losses: FloatArray
     noise: FloatArray
     unit: float
+    clicks: bool = False
 
 
 def per_step_block(

@@ -28,7 +28,7 @@ MOST_REGISTERS, MOST_SUMS = 144, 24
 only then can they stay in registers."""
 MOST_SHARED = 32_768
 """Bytes of tables that a block of threads keeps in the memory which it shares."""
-ARRIVALS, LOW = philox.ARRIVALS, philox.LOW
+ARRIVALS, LOW, BERNOULLI = philox.ARRIVALS, philox.LOW, draws.BERNOULLI
 
 
 @cache
@@ -36,7 +36,7 @@ def inner(single: bool) -> Any:
     """The functions that both engines share, in the precision asked for."""
     shared = {
         philox: ("words",),
-        draws: ("pick", "noise_pair", "features", "draw_units", "place"),
+        draws: ("pick", "noise_pair", "click", "features", "draw_units", "place"),
         linear: (
             *("choose", "learn", "products", "refine", "record", "rebuild_arm"),
             *("best_of", "smaller", "moved"),
@@ -71,7 +71,7 @@ def kernel(
     """
     real = np.float32 if single else np.float64
     f = inner(single)
-    words, pick, noise_pair, features = f.words, f.pick, f.noise_pair, f.features
+    words, pick, noise_pair, click, features = f.words, f.pick, f.noise_pair, f.click, f.features
     choose = f.choose_sampled if policy == SAMPLED else f.choose
     learn, products, refine, record = f.learn, f.products, f.refine, f.record
     rebuild_arm, choose_by_count = f.rebuild_arm, f.choose_by_count
@@ -211,6 +211,8 @@ def kernel(
                                 for q in range(p + 1):
                                     value, other = V_inv[k, p, q], own_V_inv[0, p, q]
                                     own_V_inv[0, p, q] = value if k == a else other
+                        if noise == BERNOULLI:
+                            e = click(e, y)
                         y += e
                         products(own_V_inv, 0, own_x, 0, z, d)
                         refine(own_V_inv, own_theta, 0, y, own_mean, own_variance, z, d)
@@ -226,10 +228,14 @@ def kernel(
                                     value, other = own_V_inv[0, p, q], V_inv[k, p, q]
                                     V_inv[k, p, q] = value if k == a else other
                     else:
+                        if noise == BERNOULLI:
+                            e = click(e, means[c, a])
                         y = means[c, a] + e
                         learn(V, V_inv, b, theta_hat, np.uint64(a), x, c, y, mean[a], variance[a], z, D)
                 else:
                     a = np.uint32(choose_by_count(pulls, reward_sums, c, alpha_t, index, unit, seed, run, step, K))
+                    if noise == BERNOULLI:
+                        e = click(e, means[c, a])
                     pulls[c, a] += 1
                     reward_sums[c, a] += means[c, a] + e
                 if losses[c, a] > 0:

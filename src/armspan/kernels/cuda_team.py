@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from armspan.kernels.cuda import ARRIVALS, BOX, CHAIN, LOW, REBUILD, inner
+from armspan.kernels.cuda import ARRIVALS, BERNOULLI, BOX, CHAIN, LOW, REBUILD, inner
 
 TEAM = 32
 MOST_BYTES = 48_000
@@ -68,7 +68,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
     """
     real = np.float32 if single else np.float64
     f = inner(single)
-    words, pick, noise_pair = f.words, f.pick, f.noise_pair
+    words, pick, noise_pair, click = f.words, f.pick, f.noise_pair, f.click
     draw_units, place, best_of, normal_of = f.draw_units, f.place, f.best_of, f.normal_of
     smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
     plan = layout(K, d)
@@ -194,6 +194,8 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
                         index[k] = estimate + width
                 cuda.syncthreads()
                 a = np.uint32(best_of(index, unit, seed, run, step, K))
+                if noise == BERNOULLI:
+                    e = click(e, means[0, a])
                 y, width = means[0, a] + e, variance[a]
                 error, from_row, from_lane = y - mean[a], a // TEAM * d, a % TEAM * together
                 for turn in range(columns):

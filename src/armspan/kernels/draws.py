@@ -11,7 +11,7 @@ import numpy as np
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, real, unit, words
 
-GAUSSIAN, RADEMACHER = 0, 1
+GAUSSIAN, RADEMACHER, BERNOULLI = 0, 1, 2
 QUARTER_TURN = math.pi * 2.0**-33
 """A quarter of a turn's 2³² parts, in radians."""
 LOWEST = -math.inf
@@ -86,15 +86,26 @@ def noise_pair(kind, w2, w3, scale):
     """The noise of two steps from two words, as `words_to_noise` gives it."""
     if kind == RADEMACHER:
         return scale if w2 < MIDDLE else -scale, scale if w3 < MIDDLE else -scale
+    if kind == BERNOULLI:
+        return unit(w2), unit(w3)
     return gaussians(log_unit(real(w2)), real(w3), scale)
+
+
+@inlined
+def click(u, mean):
+    """The noise of a click: 1 - mean where u is below the mean, else -mean. Added to the mean it gives 1 or 0."""
+    return (1.0 if u < mean else 0.0) - mean
 
 
 @exact_kernel
 def words_to_noise(kind, scale, noise):
-    """Turn pairs of random words into noise: Gaussian by Box–Muller, or ±scale. Changes noise (B,)."""
+    """Turn pairs of words into noise: Gaussian by Box–Muller, ±scale, or what clicks need. Changes noise (B,)."""
     if kind == RADEMACHER:
         for i in range(noise.size):
             noise[i] = scale if noise[i] < 2.0**31 else -scale
+    elif kind == BERNOULLI:
+        for i in range(noise.size):
+            noise[i] = (noise[i] + 0.5) * 2.0**-32
     else:
         for i in range(noise.size // 2):
             noise[2 * i] = log_unit_in_lanes(noise[2 * i])

@@ -13,6 +13,7 @@ import numpy as np
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
+from armspan.kernels.draws import click
 from armspan.kernels.linear import LOWEST, learn, score
 
 
@@ -137,6 +138,8 @@ def advance_counting(block, alpha, marks, state, regrets, regions, counted, curv
                     best, second, a = contend(index[k], k, best, second, a)
                 if is_tie(best, second, block.unit):
                     a = break_tie(index, best, block.unit, block.seed, block.runs[r], t - 1)
+                if block.clicks:
+                    noise[i] = click(noise[i], means[c, a])
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
                 costly[tally.bins[i], a] += losses[c, a] > 0

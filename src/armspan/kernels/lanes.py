@@ -14,6 +14,7 @@ import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
+from armspan.kernels.draws import click
 
 LOWEST = -1e300
 WIDE, NARROW = 32, 16
@@ -30,19 +31,20 @@ def entry(i, j):
 
 @inlined
 def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
-    """`life.live` of the linear family, for groups of L runs. Changes state, regret (R,), curve (R, M) and tally.
+    """`life.live` of the linear family, for groups of L runs. Changes what that changes.
 
     The last group may be too small; its spare lanes repeat the last run, and what they find is left out.
     """
     V, V_inv, b, theta_hat = state
-    unit, R, K, bins, half = block.unit, block.runs.size, block.x.shape[1], tally.bins, d * (d + 1) // 2
+    unit, clicks, R, K, bins = block.unit, block.clicks, block.runs.size, block.x.shape[1], tally.bins
+    half = d * (d + 1) // 2
     at_inverse, at_b, at_theta, at_x = half * L, 2 * half * L, (2 * half + d) * L, (2 * half + 2 * d) * L
     at_mean, at_loss = at_x + d * L, at_x + (d + 1) * L  # beside the features, as in the table
     at_estimate, at_variance, at_index, at_costly = at_loss + L, at_loss + 2 * L, at_loss + 3 * L, at_loss + 4 * L
     at_z = at_loss + 5 * L
     size = at_z + d * L
     arms, table = np.zeros(K * size), world(block.x, block.means, block.losses)
-    lost, noise, leader = np.empty(L), np.empty(L), np.empty(L)
+    lost, noise, leader, luck = np.empty(L), np.empty(L), np.empty(L), np.empty(L)
     best, second, tied = np.empty(L), np.empty(L), np.empty(L)
     rows, draws, index, width = np.empty(TILE * L, np.int64), np.empty(TILE * L), np.empty(K), d + 2
     for first in range(0, R, L):
@@ -72,6 +74,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             draws[ahead * L + lane] = block.noise[r, t + ahead]
                 for lane in range(L):
                     noise[lane], leader[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
+                    luck[lane] = 0.0
                 for k in range(K):
                     own, arm = arms[k * size : (k + 1) * size], float(k)
                     for lane in range(L):
@@ -111,7 +114,10 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                         weight, loss = 1.0 if leader[lane] == arm else 0.0, own[at_loss + lane]
                         lost[lane] += weight * loss
                         own[at_costly + lane] += weight if loss > 0.0 else 0.0
-                        y, gain = own[at_mean + lane] + noise[lane], weight / (1.0 + own[at_variance + lane])
+                        mean, e = own[at_mean + lane], noise[lane]
+                        e = click(e, mean) if clicks else e
+                        y, gain = mean + e, weight / (1.0 + own[at_variance + lane])
+                        luck[lane] += weight * e
                         change = gain * (y - own[at_estimate + lane])
                         for i in range(d):
                             z_i = own[at_inverse + entry(i, i) * L + lane] * own[at_x + i * L + lane]
@@ -126,6 +132,9 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             for j in range(i + 1):
                                 own[at_inverse + entry(i, j) * L + lane] -= gain * z_i * own[at_z + j * L + lane]
                                 own[entry(i, j) * L + lane] += weight * x_i * own[at_x + j * L + lane]
+                if clicks:
+                    for lane in range(min(L, R - first)):
+                        block.noise[first + lane, t] = luck[lane]
             start = marks[m]
             for lane in range(min(L, R - first)):
                 curve[first + lane, m] = lost[lane]

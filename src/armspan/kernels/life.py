@@ -1,11 +1,12 @@
 """The one loop in which compiled policies live: a context comes, the family chooses and learns, regret is counted."""
 
 from armspan.kernels._compile import inlined
+from armspan.kernels.draws import click
 
 
 @inlined
 def live(block, knobs, marks, state, regret, curve, tally, size, scratch_of, of_run, choose, learn):
-    """Advance every run by a block of steps. Changes state, regret (R,), curve (R, M) and tally.
+    """Advance every run by a block of steps. Changes state, regret (R,), curve (R, M), tally, and clicks' noise.
 
     knobs : (B,) arrays, one number per step each. marks : (M,) numbers of steps after which curve takes down the
     pseudo-regret. size : d; where it is a constant, loops are unrolled. The rest are a family's inlined functions:
@@ -24,6 +25,8 @@ def live(block, knobs, marks, state, regret, curve, tally, size, scratch_of, of_
             for i in range(start, marks[m]):
                 c = contexts[i]
                 a = choose(own, scratch, block, c, knobs, i, run, block.first + i, K, size)
+                if block.clicks:
+                    noise[i] = click(noise[i], means[c, a])
                 learn(own, scratch, a, x, c, means[c, a] + noise[i], size)
                 total += losses[c, a]
                 costly[tally.bins[i], a] += losses[c, a] > 0

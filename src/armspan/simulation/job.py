@@ -15,8 +15,8 @@ from armspan.simulation import octaves
 class Job:
     """What an engine is given.
 
-    pseudo_regret (P, R, C), noise_sums (R, C), suboptimal_pulls (P, R, bins, K), events by the policy's number, and
-    finished (R,) are filled by it.
+    It fills pseudo_regret (P, R, C), noise_sums (P, R, C), or (1, R, C) where all policies meet the same noise,
+    suboptimal_pulls (P, R, bins, K), events by the policy's number, and finished (R,).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Job:
         self.checkpoints, self.precision, self.regions = checkpoints, precision, regions
         P, R, C, K = len(policies), runs.size, checkpoints.size, env.n_arms
         self.pseudo_regret = np.zeros((P, R, C))
-        self.noise_sums = np.zeros((R, C))
+        self.noise_sums = np.zeros((P if env.noise.clicks else 1, R, C))
         self.suboptimal_pulls = np.zeros((P, R, octaves.count(horizon), K), np.uint32)
         self.finished = np.zeros(R, dtype=bool)
         n = 0 if regions is None else regions.basis.shape[1]

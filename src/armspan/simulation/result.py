@@ -39,7 +39,7 @@ class Result:
 
     policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
     pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
-    noise : (R, C) the sum of the noise so far, which all policies meet.
+    noise : (R, C) the sum of the noise so far, which all policies meet; of clicks (P, R, C), for it depends on the arm.
     suboptimal_pulls : (P, R, B, K) pulls of each arm that cost something, in the B bins of time of
         `armspan.simulation.octaves`, the last one first; None in a result that an older version saved.
     fingerprint : changes with any number in the environment and the policies.
@@ -207,8 +207,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any], events: dict[str, d
         return None
     shape = (len(names), arrays["runs"].size, arrays["checkpoints"].size)
     whole = all(arrays[name].dtype == np.int64 and arrays[name].ndim == 1 for name in ("runs", "checkpoints"))
-    sizes = {"pseudo_regret": shape, "noise": shape[1:]}
-    real = all(arrays[name].dtype == np.float64 and arrays[name].shape == size for name, size in sizes.items())
+    real = all(arrays[name].dtype == np.float64 for name in ("pseudo_regret", "noise"))
+    real = real and arrays["pseudo_regret"].shape == shape and arrays["noise"].shape in (shape, shape[1:])
     watched = {name: Events(**parts) for name, parts in events.items()}
     fit = whole and real and min(shape) > 0 and all(name in names for name in watched)
     fit = fit and all(entry.fits(*shape[1:], horizon) for entry in watched.values())
@@ -250,7 +250,7 @@ def concatenate(results: Sequence[Result]) -> Result:
         },
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
-        noise=np.concatenate([result.noise for result in results]),
+        noise=np.concatenate([result.noise for result in results], axis=-2),
         suboptimal_pulls=_joined([result.suboptimal_pulls for result in results]),
     )
 

@@ -135,7 +135,7 @@ def _result(job: Job, engine: str, rows: IntArray | slice) -> Result:
         runs=job.runs[rows],
         checkpoints=job.checkpoints,
         pseudo_regret=job.pseudo_regret[:, rows],
-        noise=job.noise_sums[rows],
+        noise=job.noise_sums[0, rows] if len(job.noise_sums) == 1 else job.noise_sums[:, rows],
         suboptimal_pulls=job.suboptimal_pulls[:, rows],
         environment=job.env.name,
         fingerprint=fingerprint(job.env, job.policies),

@@ -30,7 +30,7 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
     runs = np.ascontiguousarray(job.runs[chunk])
     stream = job.env.stream(job.seed, runs)
     learners = [make(runs) for make in makers]
-    noise_so_far = np.zeros((runs.size, 4))
+    noise_so_far = np.zeros((len(job.noise_sums), runs.size, 4))
     for first, size, marks, columns in plan.segments(job.horizon, job.checkpoints, block_steps):
         block = stream.draw(first, size)
         width = columns.stop - columns.start  # the last mark need not be a checkpoint
@@ -39,13 +39,15 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
         for p, learner in enumerate(learners):
             if job.stopped:
                 return
-            learner.advance(block, marks, curve, Tally(bins, job.suboptimal_pulls[p, chunk]))
+            own = block._replace(noise=block.noise.copy()) if block.clicks else block
+            learner.advance(own, marks, curve, Tally(bins, job.suboptimal_pulls[p, chunk]))
             job.pseudo_regret[p, chunk, columns] = curve[:, :width]
             if p in job.events:
                 job.events[p].mark(chunk, columns, learner)
+            if p < len(job.noise_sums):
+                sum_noise(own.noise, marks, noise_so_far[p], curve)
+                job.noise_sums[p, chunk, columns] = curve[:, :width]
             job.advanced(runs.size * size)
-        sum_noise(block.noise, marks, noise_so_far, curve)
-        job.noise_sums[chunk, columns] = curve[:, :width]
     for p, events in job.events.items():
         counting: Any = learners[p]
         events.take(chunk, counting.counted)

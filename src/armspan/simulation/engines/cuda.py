@@ -107,8 +107,7 @@ def run_on_gpus(work: Job) -> None:
                 for number, policy in enumerate(policies):
                     if work.stopped:
                         return
-                    events = work.events.get(number)
-                    part = Chunk(work, chunk, policy, gpu, single=single, keep_noise=number == 0, events=events)
+                    part = Chunk(work, chunk, policy, gpu, single=single, number=number)
                     part.run(work.pseudo_regret[number], work.suboptimal_pulls[number])
                 work.finished[chunk] = not work.stopped
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armspan._typing import FloatArray
-from armspan.events import Events
 from armspan.events.learner import nothing_counted, smallest
 from armspan.kernels.families import family
 from armspan.policies import Policy
@@ -56,7 +55,7 @@ class Launch(NamedTuple):
 
 
 class Chunk:
-    """One policy's runs of a chunk on the present GPU."""
+    """One policy's runs of a chunk on the present GPU; number : which of the work's policies it is."""
 
     def __init__(
         self,
@@ -66,17 +65,17 @@ class Chunk:
         gpu: int,
         *,
         single: bool,
-        keep_noise: bool,
-        events: Events | None = None,
+        number: int,
     ) -> None:
         from armspan.kernels import cuda as kernels
         from armspan.kernels import cuda_team as team
 
         cuda = numba_cuda()
-        self.work, self.rows, self.gpu, self.keep_noise = work, rows, gpu, keep_noise
+        self.work, self.rows, self.gpu, self.number = work, rows, gpu, number
+        self.keep_noise = number < len(work.noise_sums)
         self.taken = LAUNCH_SECONDS
         self.stage: Any = None
-        self.events = events
+        self.events = events = work.events.get(number)
         self.counted: Any = None if events is None else self._watch()
         heavy = max(work.runs[rows].size, FEWEST) * work.env.n_arms * work.env.n_features**2
         self.first_steps = max(FIRST_LAUNCH // heavy // 4 * 4, 4)
@@ -202,7 +201,7 @@ class Chunk:
                 self.stage = cuda.pinned_array(max(STAGE, self.work.checkpoints.size))
             _copy(curve, curves[self.rows, launch.columns], self.stage, cuda.stream())
             if self.keep_noise:
-                _copy(noise, self.work.noise_sums[self.rows, launch.columns], self.stage, cuda.stream())
+                _copy(noise, self.work.noise_sums[self.number, self.rows, launch.columns], self.stage, cuda.stream())
             if self.events is not None and launch.columns.stop > launch.columns.start:
                 self.events.eigenvalues[self.rows, launch.columns] = smallest(counted[-2].copy_to_host())
                 self.events.basis_pulls[self.rows, launch.columns] = counted[-1].copy_to_host()

@@ -11,6 +11,7 @@ from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.block import Block, Tally
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.counts import UNTRIED
+from armspan.kernels.draws import click
 from armspan.kernels.philox import AGENTS, words
 from armspan.policies import Policy, Reference
 from armspan.policies.base import Chance
@@ -78,6 +79,8 @@ class InterpretedLearner:
                     context = c if self._recurring else block.first + i  # rows of a block are not contexts then
                     x = table[c]
                     arm = actor.choose(x, context, int(block.runs[r]), block.first + i + 1)
+                    if block.clicks:
+                        block.noise[r, i] = click(block.noise[r, i], block.means[c, arm])
                     actor.update(arm, x, context, float(block.means[c, arm] + block.noise[r, i]))
                     self._regret[r] += block.losses[c, arm]
                     tally.pulls[r, tally.bins[i], arm] += block.losses[c, arm] > 0
