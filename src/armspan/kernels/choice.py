@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from armspan._typing import FloatArray
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import HALF, TIES, words
 
@@ -47,3 +48,10 @@ def break_tie(index, best, unit, seed, run, step):
                 break
             skip -= 1
     return arm
+
+
+def winners(index: FloatArray, rounding: float = ROUNDING) -> FloatArray:
+    """The probability (K,) of each arm where the largest index (K,) wins: those that are tied share it."""
+    best = index.max()
+    tied = index >= best - rounding * abs(best)
+    return np.asarray(tied / np.count_nonzero(tied))

@@ -1,4 +1,7 @@
-"""The one loop in which compiled policies live: a context comes, the family chooses and learns, regret is counted."""
+"""The one loop in which compiled policies live: a context comes, the family chooses and learns, regret is counted.
+
+Agents take it apart: they choose once, and learn once, whenever the reward comes.
+"""
 
 from armspan.kernels._compile import inlined
 from armspan.kernels.draws import click
@@ -32,3 +35,22 @@ def live(block, knobs, marks, state, regret, curve, tally, size, scratch_of, of_
                 costly[tally.bins[i], a] += losses[c, a] > 0
             curve[r, m], start = total, marks[m]
         regret[r] = total
+
+
+@inlined
+def choose_once(block, knobs, state, size, scratch_of, of_run, choose):
+    """The arm for the one step of a block of one run."""
+    K = block.means.shape[1]
+    own, scratch = of_run(state, 0), scratch_of(K, size)
+    return choose(own, scratch, block, block.contexts[0, 0], knobs, 0, block.runs[0], block.first, K, size)
+
+
+@inlined
+def learn_once(block, state, a, y, size, scratch_of, of_run, recall, learn):
+    """Learn a reward that comes late: what its choice has left in scratch is computed again. Changes state.
+
+    recall(own, scratch, a, x, c, size) : what `learn` needs of the arm that was chosen.
+    """
+    own, scratch, c = of_run(state, 0), scratch_of(block.means.shape[1], size), block.contexts[0, 0]
+    recall(own, scratch, a, block.x, c, size)
+    learn(own, scratch, a, block.x, c, y, size)

@@ -1,5 +1,7 @@
 """Pulls and reward sums of every context and arm: UCB for each context on its own."""
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,8 +9,9 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels import counts
 from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field
-from armspan.kernels.life import live
+from armspan.kernels.life import choose_once, learn_once, live
 
 
 class CountState(NamedTuple):
@@ -46,11 +49,46 @@ def advance_counts(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def recall(own, scratch, a, x, c, d):
+    """Nothing is needed."""
+
+
+@kernel
+def choose_counts(block, knobs, state):
+    return choose_once(block, knobs, state, 0, scratch_of, of_run, choose)
+
+
+@kernel
+def score_counts(block, state, mean, width):
+    """The mean reward and 1/√pulls of every arm in the block's context; 0 and UNTRIED without pulls. Changes both."""
+    c = block.contexts[0, 0]
+    for k in range(mean.size):
+        N = state.pulls[0, c, k]
+        mean[k] = state.reward_sums[0, c, k] / N if N > 0 else 0.0
+        width[k] = 1.0 / math.sqrt(N) if N > 0 else counts.UNTRIED
+
+
+@kernel
+def learn_counts(block, state, a, y):
+    learn_once(block, state, a, y, 0, scratch_of, of_run, recall, learn)
+
+
+def shares(mean: FloatArray, width: FloatArray, knobs: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+    """The largest mean + α_t/√pulls wins; arms without pulls come first."""
+    index = np.where(width == counts.UNTRIED, counts.UNTRIED, mean + knobs[0] * np.minimum(width, 1.0))
+    return winners(index), index
+
+
 FAMILY = Family(
     name="counts",
     fields=(Field("pulls", "nK", sums=True, dtype=np.int64), Field("reward_sums", "nK", sums=True)),
     state=CountState,
     fresh=lambda state, numbers: None,
     advance=lambda K, d: advance_counts,
+    choose_once=choose_counts,
+    score_once=score_counts,
+    learn_once=learn_counts,
+    shares=shares,
     on_gpu="counts",
 )

@@ -1,6 +1,7 @@
 """Linear knowledge of each arm, V, V⁻¹, b and θ̂, used with optimism: the largest θ̂ᵀx + α_t √(xᵀV⁻¹x) wins."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,9 @@ from armspan._typing import FloatArray
 from armspan.kernels import lanes, linear
 from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block, Tally
+from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field
-from armspan.kernels.life import live
+from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import choose as optimism
 
 
@@ -107,6 +109,36 @@ def advance_linear_5(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def recall(own, scratch, a, x, c, d):
+    """The estimate of an arm, and its variance."""
+    scratch[1][a], scratch[2][a] = linear.score(own[1], own[3], a, x, c, d)
+
+
+@kernel
+def choose_linear(block, knobs, state):
+    return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def score_linear(block, state, mean, width):
+    """The estimate and its width of every arm. Changes both (K,)."""
+    for k in range(mean.size):
+        mean[k], variance = linear.score(state.V_inv[0], state.theta_hat[0], k, block.x, 0, block.x.shape[2])
+        width[k] = math.sqrt(abs(variance))
+
+
+@kernel
+def learn_linear(block, state, a, y):
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+def shares(mean: FloatArray, width: FloatArray, knobs: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+    """The largest mean + α_t·width wins."""
+    index = mean + knobs[0] * width
+    return winners(index), index
+
+
 UNROLLED: dict[int, Callable[..., None]] = {
     2: advance_linear_2,
     3: advance_linear_3,
@@ -143,6 +175,10 @@ FAMILY = Family(
     state=LinearState,
     fresh=fresh,
     advance=advance,
+    choose_once=choose_linear,
+    score_once=score_linear,
+    learn_once=learn_linear,
+    shares=shares,
     tidy=linear.rebuild,
     every=linear.REBUILD,
     on_gpu="linear",
