@@ -13,7 +13,7 @@ from armspan._typing import IntArray
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1b
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent_layout as layout
-from armspan.policies import ContextUCB, Policy
+from armspan.policies import Policy
 from tests import naive
 from tests.tolerance import assert_close
 
@@ -429,11 +429,6 @@ def test_get_params_and_repr() -> None:
     assert repr(agent) == (
         "<Agent of LinUCBd(feature_bound=1.0, parameter_bound=1.0): 2 arms, 2 features, 0 decisions, 0 rewards>"
     )
-
-
-def test_policies_without_an_agent_say_so() -> None:
-    with pytest.raises(NotApplicable, match="UCB per context has no agent"):
-        ContextUCB().agent(n_arms=2, n_features=2)
 
 
 def test_a_window_heals_after_an_outlier() -> None:

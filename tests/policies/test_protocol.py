@@ -1,5 +1,6 @@
 """What every registered policy keeps, on every engine that it claims."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,13 @@ class TestEach:
         with pytest.raises(AttributeError):
             policy.label = "other"
 
-    def test_what_it_cannot_do_is_refused_in_a_sentence(self, policy: Any) -> None:
-        if policy.compiled != "linear":
-            with pytest.raises(NotApplicable, match=f"{policy.name} has no agent"):
-                policy.agent(n_arms=2, n_features=2)
+    def test_one_arm_is_chosen_whatever_comes(self, policy: Any) -> None:
+        """K = 1, which environments do not have, in an agent."""
+        given = {"feature_bound": 3.0, "parameter_bound": 1.0, "noise_scale": 1.0, "alpha": 1.0}
+        agent = replace(policy, **{k: v for k, v in given.items() if hasattr(policy, k)}).agent(n_arms=1, n_features=2)
+        for y in (0.5, -1.0, 2.0):
+            assert agent.decide([1.0, 2.0]).propensity == 1
+            agent.update(0, [1.0, 2.0], y)
 
 
 def test_thompson_samples_indices_of_the_right_law() -> None:

@@ -3,6 +3,7 @@
 from armspan.agents.agent import Agent
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.explanation import Evidence, Explanation
+from armspan.agents.family_agent import FamilyAgent, FamilySettings
 from armspan.agents.lineage import Delta
 from armspan.agents.settings import Settings
 from armspan.agents.state import Statistics
@@ -16,6 +17,8 @@ __all__ = [
     "Evidence",
     "Explanation",
     "Exploration",
+    "FamilyAgent",
+    "FamilySettings",
     "Scores",
     "Settings",
     "Statistics",

@@ -1,10 +1,9 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from importlib import import_module
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,14 @@ import numpy as np
 from armspan import _validate
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
-from armspan.agents import batch, files, forks, lineage
+from armspan.agents import batch, container, files, forks, lineage
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
+from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
 from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.lineage import Delta, Lineage
+from armspan.agents.policies import described, loader
 from armspan.agents.settings import Settings
 from armspan.agents.state import State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
@@ -59,7 +60,7 @@ class Agent:
         self._plain = settings.schedule is None
         self._quick = not settings.forgets  # that is more than one step
         try:
-            state = State(settings, _distinct(arms))
+            state = State(settings, distinct(arms))
             state.lineage = Lineage()
             self._use(state)
             forks.remember(self)
@@ -252,7 +253,7 @@ class Agent:
             raise InvalidParameter("weight must come with prior or like: there is nothing to weigh")
         with self._closed():
             seen = self.statistics(like) if like is not None else self._as_statistics(prior)
-            names = _distinct([*self.arms, name])
+            names = distinct([*self.arms, name])
             state = self._state.with_more([name])
             if seen is not None:
                 state.lineage = state.lineage.changed()
@@ -369,31 +370,35 @@ class Agent:
         return params | {name: getattr(self.settings, name) for name in names}
 
     def __repr__(self) -> str:
-        policy = "" if self.policy is None else f" of {_described(self.policy)}"
+        policy = "" if self.policy is None else f" of {described(self.policy)}"
         sizes = f"{len(self.arms)} arms, {self.settings.n_features} features"
         return f"<Agent{policy}: {sizes}, {self.decisions:,} decisions, {self.rewards:,} rewards>"
 
     def save(self, path: Any) -> None:
         """Write one file, whole or not at all; `armspan.load_agent` reads it."""
-        files.save(self.to_bytes(), path)
+        container.save(self.to_bytes(), path)
 
     def to_bytes(self) -> bytes:
         """What `save` writes."""
         with self._closed():
             for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
                 self._state.check(int(k))  # another thread has filled its room and waits for us
-            return files.encoded(self, self._state)
+            return files.encoded(self._state, self.policy, self.feature_names)
 
     @staticmethod
     def from_bytes(content: bytes) -> "Agent":
         """The agent that `to_bytes` was called on: as `armspan.load_agent`, and as safe."""
-        agent: Agent = _loader()(content)
+        agent: Agent = loader()(content)
         return agent
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return _loader(), (self.to_bytes(),)
+        return loader(), (self.to_bytes(),)
 
     # Inside
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+        self._state.lineage = self._state.lineage.branched(self._state)
 
     @contextmanager
     def _closed(self) -> Iterator[None]:
@@ -552,21 +557,10 @@ class Agent:
         return np.concatenate([rows, np.ones((*rows.shape[:-1], 1))], axis=-1)
 
     def _eligible(self, only: Sequence[Hashable] | None) -> Any:
-        eligible = np.full(len(self.arms), only is None, dtype=np.bool_)
-        if only is not None and (isinstance(only, str) or not isinstance(only, Iterable)):
-            raise InvalidParameter(f"only must be a sequence of arms, got {only!r:.60}")
-        for name in () if only is None else only:
-            eligible[self._arm(name)] = True
-        if not eligible.any():
-            raise InvalidParameter("only must name at least one arm, got none")
-        return eligible
+        return eligible(self._state.place, only)
 
     def _arm(self, name: Hashable) -> int:
-        try:
-            return self._state.place[name]
-        except (KeyError, TypeError):
-            known = ", ".join(map(str, self.arms[:8])) + (", …" if len(self.arms) > 8 else "")
-            raise InvalidParameter(f"arm must be one of {known}, got {name!r:.60}") from None
+        return place_of(self._state.place, name)
 
     def _alphas(self, n: int) -> FloatArray:
         """α_t of the next n decisions."""
@@ -582,29 +576,6 @@ class Agent:
         """A schedule that only Python knows is written where kernels look for α."""
         if self.settings.schedule is not None:
             self._state.head[layout.BIAS], self._state.head[layout.SCALE] = self.alpha, 0.0
-
-
-def _loader() -> Any:
-    """Reads what `to_bytes` wrote. Policies make agents and not the other way round, so it is found by its name."""
-    return import_module("armspan.policies.load").agent_from_bytes
-
-
-def _described(policy: Any) -> str:
-    """A policy by what was given to it."""
-    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))
-    given = ", ".join(f"{name}={value!r:.20}" for name, value in values if value is not None)
-    return f"{type(policy).__name__}({given})"
-
-
-def _distinct(arms: Sequence[Hashable]) -> list[Hashable]:
-    names = list(arms)
-    try:
-        different = len(set(names)) == len(names)
-    except TypeError:
-        raise InvalidParameter("arms must be hashable names") from None
-    if not names or not different:
-        raise InvalidParameter(f"arms must be different names, at least one, got {names!r:.60}")
-    return names
 
 
 def _first_bad(name: str, rows: FloatArray) -> str:

@@ -1,18 +1,25 @@
 """Agents in forked processes: no agent is forked in the middle of a change, and a child's lock is nobody's."""
 
 import os
-import threading
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 from weakref import WeakSet
 
-if TYPE_CHECKING:
-    from armspan.agents.agent import Agent
 
-_agents: "WeakSet[Agent]" = WeakSet()
-_held: "list[Agent]" = []
+class Forkable(Protocol):
+    """An agent whose lock is held while the process forks."""
+
+    _lock: Any
+
+    def _after_fork(self) -> None:
+        """In the child: a lock of its own, and whatever else must not be shared."""
+        ...
 
 
-def remember(agent: "Agent") -> None:
+_agents: WeakSet[Forkable] = WeakSet()
+_held: list[Forkable] = []
+
+
+def remember(agent: Forkable) -> None:
     """Take care of this agent whenever the process forks."""
     _agents.add(agent)
 
@@ -31,8 +38,7 @@ def _in_parent() -> None:
 
 def _in_child() -> None:
     for agent in _held:
-        agent._lock = threading.RLock()
-        agent._state.lineage = agent._state.lineage.branched(agent._state)
+        agent._after_fork()
     _held.clear()
 
 

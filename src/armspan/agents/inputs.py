@@ -3,22 +3,34 @@
 import logging
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
-from armspan.agents.settings import Settings
 from armspan.errors import InvalidParameter
 
 LOGGER = logging.getLogger("armspan")
 
 
+class Limits(Protocol):
+    """What contexts must be like: their size, how large numbers may be, and how long contexts should be at most."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def largest(self) -> float: ...
+    @property
+    def feature_bound(self) -> float | None: ...
+    @property
+    def long_contexts(self) -> str: ...
+
+
 class Inputs:
     """Reads contexts of n_features features. Names are those given, or those of the first frame that comes."""
 
-    def __init__(self, settings: Settings, feature_names: Sequence[Any] | None = None) -> None:
+    def __init__(self, settings: Limits, feature_names: Sequence[Any] | None = None) -> None:
         n_features = settings.n_features
         self.n_features, self.largest, self._settings = n_features, settings.largest, settings
         self.too_long = 0

@@ -1,12 +1,15 @@
 """What a policy is: a frozen description of how to choose. It names its family and its knobs; engines run families."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Protocol, Self
 
 import numpy as np
 
+from armspan import _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
@@ -28,6 +31,28 @@ class Bounds(Protocol):
     def n_features(self) -> int:
         """D."""
         ...
+
+
+@dataclass(frozen=True)
+class Application:
+    """What a policy is told of an application: its sizes; noise is 1-subgaussian unless the policy knows better.
+
+    Contexts may recur, and nobody knows how many there are.
+    """
+
+    n_features: int
+    n_arms: int = 1
+    name: str = "an agent"
+    noise_scale: float = 1.0
+    n_contexts: int | None = 0
+    elsewhere: ClassVar[str] = ""  # bounds of an agent can be given to its policy alone
+
+
+def features_of(n_features: Any, feature_names: Any) -> int:
+    """How many features an agent has: as many as are said, or named."""
+    if n_features is None and feature_names is not None and hasattr(feature_names, "__len__"):
+        n_features = len(feature_names)
+    return _validate.whole("n_features", n_features, at_least=1)
 
 
 class Learner(Protocol):
@@ -89,9 +114,56 @@ class Policy(ABC):
         """What results and figures call it."""
         return self.label or self.title
 
-    def agent(self, *_: Any, **__: Any) -> Any:
-        """An agent for an application; linear policies have one."""
-        raise NotApplicable(f"{self.name} has no agent; LinUCBd, LinUCB and Greedy have")
+    def agent(
+        self,
+        n_arms: int | None = None,
+        n_features: int | None = None,
+        *,
+        arms: Sequence[Hashable] | None = None,
+        feature_names: Sequence[Any] | None = None,
+        intercept: bool = False,
+        seed: int = 0,
+        long_contexts: str = "warn",
+        **misspelt: Never,
+    ) -> Any:
+        """A fresh agent that chooses by this policy and learns.
+
+        n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
+        feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
+        seed : of what the policy draws, and of ties. long_contexts : as in `armspan.agents.Settings`.
+        """
+        self.refuse_misspelt(misspelt)
+        if self.compiled is None:
+            raise NotApplicable(f"{self.name} has no agent: it has a form of its own, which no family knows")
+        from armspan.agents import FamilyAgent, FamilySettings
+        from armspan.agents.arms import named
+        from armspan.kernels.families import family
+
+        names = named(n_arms, arms)
+        d = features_of(n_features, feature_names)
+        own = self.with_intercept() if intercept is True else self
+        knobs = own.knobs(Application(d + (intercept is True), len(names)))
+        settings = FamilySettings(
+            n_features=d,
+            intercept=intercept,
+            seed=seed,
+            feature_bound=getattr(self, "feature_bound", None),
+            long_contexts=long_contexts,
+        )
+        how = family(self.compiled)
+        return FamilyAgent(settings, names, policy=self, family=how, knobs=knobs, feature_names=feature_names)
+
+    def refuse_misspelt(self, given: Mapping[str, Any]) -> None:
+        """Refuse what `agent` does not know, and say what it knows."""
+        if given:
+            valid = [name for name in signature(type(self).agent).parameters if name not in ("self", "misspelt")]
+            raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(given)[0]!r}")
+
+    def with_intercept(self) -> Self:
+        """The policy for features that have a constant 1 beside them, so that l is longer."""
+        l = getattr(self, "feature_bound", None)
+        changed: Any = self if l is None else replace(self, feature_bound=math.hypot(l, 1.0))  # type: ignore[call-arg]
+        return changed
 
     @property
     def compiled(self) -> str | None:
@@ -107,7 +179,7 @@ class Policy(ABC):
 
         return self.compiled is not None and family(self.compiled).explains
 
-    def knobs(self, env: Environment) -> Mapping[str, float | Schedule]:
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         """What its family is told: numbers, and functions of the step."""
         return {}
 

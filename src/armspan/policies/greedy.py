@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from armspan.policies.base import Bounds
-from armspan.policies.linear import LinearPolicy
+from armspan.policies.optimistic import IndexPolicy
 from armspan.theory import Schedule, as_schedule
 
 
 @dataclass(frozen=True, kw_only=True)
-class Greedy(LinearPolicy):
+class Greedy(IndexPolicy):
     """LinUCB with α_t = 0: pull the arm with the largest estimated reward."""
 
     title: ClassVar[str] = "greedy"

@@ -1,41 +1,24 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
-import math
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Never
-
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds, Policy, Reference, bound
 from armspan.policies.references.ridge import RidgeReference
-from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
+from armspan.theory import Schedule
 
 if TYPE_CHECKING:
-    from armspan.agents import Agent
+    pass
 
-MOST_ARMS = 10**7
-"""Of an agent."""
 LEAST_RIDGE = 1e-6
 """In units of l², for simulations: with this and 10⁵ steps of one context, widths are right to 0.1 %."""
 SMALLEST, LARGEST = 1e-50, 1e50
 """Of bounds and ridges, so that squares, inverses and squares of inverses are all numbers."""
-
-
-@dataclass(frozen=True)
-class Application:
-    """What a policy is told of an application: the number of features; noise is 1-subgaussian unless it knows."""
-
-    n_features: int
-    name: str = "an agent"
-    noise_scale: float = 1.0
-    elsewhere: ClassVar[str] = ""  # bounds of an agent can be given to its policy alone
 
 
 def _in_range(name: str, value: float) -> float:
@@ -86,110 +69,3 @@ class LinearPolicy(Policy):
 
     def knobs(self, env: Environment) -> Mapping[str, float | Schedule]:
         return {"ridge": self.sound_penalty(env), "alpha": self.schedule(env)}
-
-    def agent(
-        self,
-        n_arms: int | None = None,
-        n_features: int | None = None,
-        *,
-        arms: Sequence[Hashable] | None = None,
-        feature_names: Sequence[Any] | None = None,
-        intercept: bool = False,
-        seed: int = 0,
-        epsilon: float = 0.0,
-        ties: str = "random",
-        memory: int = 256,
-        half_life: float | None = None,
-        window: int | None = None,
-        dtype: str = "float64",
-        long_contexts: str = "warn",
-        **misspelt: Never,
-    ) -> "Agent":
-        """A fresh agent that chooses by this policy and learns.
-
-        n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
-        feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
-        The others are explained in `armspan.agents.Settings`.
-        """
-        from armspan.agents import Agent, Settings
-
-        if self.compiled != "linear":
-            super().agent()
-        if arms is not None and (isinstance(arms, str) or not isinstance(arms, Iterable)):
-            raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
-        names = (
-            list(range(_validate.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)))
-            if arms is None
-            else list(arms)
-        )
-        if arms is not None and n_arms is not None and n_arms != len(names):
-            raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")
-        if n_features is None and hasattr(feature_names, "__len__") and feature_names is not None:
-            n_features = len(feature_names)
-        d = _validate.whole("n_features", n_features, at_least=1)
-        own = self
-        if intercept is True and self.feature_bound is not None:
-            own = replace(self, feature_bound=math.hypot(self.feature_bound, 1.0))
-        application = Application(d + (intercept is True))
-        bias, scale, schedule = own.exploration(application)
-        if misspelt:
-            valid = [name for name in signature(LinearPolicy.agent).parameters if name not in ("self", "misspelt")]
-            raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(misspelt)[0]!r}")
-        settings = Settings(
-            n_features=d,
-            ridge=own.penalty(application),
-            bias=bias,
-            scale=scale,
-            schedule=schedule,
-            seed=seed,
-            intercept=intercept,
-            epsilon=epsilon,
-            ties=ties,
-            memory=memory,
-            half_life=half_life,
-            window=window,
-            dtype=dtype,
-            feature_bound=self.feature_bound,
-            long_contexts=long_contexts,
-        )
-        return Agent(settings, names, policy=self, feature_names=feature_names)
-
-    def exploration(self, application: "Application") -> tuple[float, float, Schedule | None]:
-        """α_t as bias + scale·√log f(t), or a schedule."""
-        return float(self.schedule(application)(np.array([1]))[0]), 0.0, None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OptimisticPolicy(LinearPolicy):
-    """A linear policy with the paper's schedule, or another.
-
-    parameter_bound : s, a bound on the length of the arms' parameters; left out, the environment's.
-    noise_scale : R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click; left out, the environment's.
-    alpha : left out, the paper's α_t = l·s + R√((2 + d) log f(t)); or a constant, an array over t, a function of t.
-    """
-
-    parameter_bound: float | None = None
-    noise_scale: float | None = None
-    alpha: Alpha | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.parameter_bound is not None:
-            _validate.real("parameter_bound", self.parameter_bound, above=0)
-        if self.noise_scale is not None:
-            _validate.real("noise_scale", self.noise_scale, at_least=0)
-        object.__setattr__(self, "alpha", freeze(self.alpha))
-
-    def exploration(self, application: "Application") -> tuple[float, float, Schedule | None]:
-        if self.alpha is None:
-            l, s, R = (bound(self, name, application) for name in ("feature_bound", "parameter_bound", "noise_scale"))
-            return l * s, R * math.sqrt(2 + application.n_features), None
-        schedule = self.schedule(application)
-        constant = isinstance(self.alpha, int | float)
-        return float(schedule(np.array([1]))[0]), 0.0, None if constant else schedule
-
-    def schedule(self, env: Bounds) -> Schedule:
-        if self.alpha is not None:
-            return as_schedule(self.alpha)
-        l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))
-        return partial(paper_alpha, n_features=env.n_features, bias=l * s, noise_scale=R)

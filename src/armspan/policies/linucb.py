@@ -6,7 +6,8 @@ from typing import ClassVar
 from armspan import _validate
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds
-from armspan.policies.linear import LARGEST, SMALLEST, OptimisticPolicy
+from armspan.policies.linear import LARGEST, SMALLEST
+from armspan.policies.optimistic import OptimisticPolicy
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from armspan.environments import Environment
 from armspan.policies.base import bound
-from armspan.policies.linear import OptimisticPolicy
+from armspan.policies.optimistic import OptimisticPolicy
 from armspan.policies.references.primal import Primal
 
 

@@ -84,6 +84,12 @@ def _much() -> None:
     _ask(agent)
 
 
+def _any_family() -> None:
+    for policy in (LinTS(scale=1.0), ContextUCB(alpha=1.0)):
+        agent = policy.agent(n_arms=2, n_features=2, seed=0)
+        agent.update(agent.decide(np.ones(2)).arm, np.ones(2), 1.0)
+
+
 def _single() -> None:
     agent = _agent(dtype="float32")
     for x in (np.ones(2), np.ones((2, 2))):
@@ -141,6 +147,7 @@ STEPS: tuple[Callable[[], None], ...] = (
     _much,
     _single,
     _window,
+    _any_family,
     *(_simulation(d) for d in (2, 3, 4, 5)),
     _other_worlds,
     _events,

@@ -1,0 +1,17 @@
+"""What agents ask of the policies above them, which make agents and not the other way round."""
+
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+
+def loader() -> Any:
+    """Reads what `to_bytes` wrote; it knows all policies, so it is found by its name."""
+    return import_module("armspan.policies.load").agent_from_bytes
+
+
+def described(policy: Any) -> str:
+    """A policy by what was given to it."""
+    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))
+    given = ", ".join(f"{name}={value!r:.20}" for name, value in values if value is not None)
+    return f"{type(policy).__name__}({given})"
