@@ -413,7 +413,7 @@ def test_pruning_never_changes_the_answer() -> None:
         own = x if x.ndim == 1 else x[arm]
         for agent in (pruned, plain):
             agent.update(arm, own, float(theta[arm] @ own + 0.05 * rng.normal()) if agent is pruned else 0.0)
-        plain._state.arms[:], plain._state.room[:] = pruned._state.arms, pruned._state.room
+        plain._state.arms[:], plain._state.store[:] = pruned._state.arms, pruned._state.store
     assert pruned._state.head[layout.EVALUATED] < 0.95 * plain._state.head[layout.EVALUATED]
 
 

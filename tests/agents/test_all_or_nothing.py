@@ -42,14 +42,14 @@ def everything(agent: Agent) -> list[bytes]:
     """All that an agent knows, as bytes."""
     state = agent._state
     window = [] if state.window is None else list(state.window.entries)
-    known = [state.head[: layout.HEAD], state.arms, state.room, state.memory, np.array([y for _, _, y in window])]
+    known = [state.head[: layout.HEAD], state.arms, state.store, state.memory, np.array([y for _, _, y in window])]
     return [np.ascontiguousarray(part).tobytes() for part in known]
 
 
 def assert_alike(one: Agent, other: Agent) -> None:
     """Two agents know the same, up to rounding."""
     operations = 10**6 if one.settings.dtype == "float64" else 10**13
-    for what in ("arms", "room", "memory"):
+    for what in ("arms", "store", "memory"):
         assert_close(getattr(one._state, what), getattr(other._state, what), operations=operations)
     assert (one.rewards, one._state.forgotten) == (other.rewards, other._state.forgotten)
 

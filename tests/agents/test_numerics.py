@@ -99,7 +99,7 @@ def test_single_precision_keeps_to_its_bound() -> None:
     contexts = rng.normal(size=(50, 6)) * [1, 1, 1, 0.3, 0.3, 0.1]
     agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=6, memory=0, dtype="float32")
     V = pull_often(agent, contexts, 100_000)
-    assert agent._state.room.dtype == np.float32
+    assert agent._state.store.dtype == np.float32
     assert width_error(agent, V, rng) < 1e-6 * np.linalg.cond(V.astype(float))
 
 

@@ -29,7 +29,7 @@ def test_ties_are_among_the_best_however_they_were_summed(ties: str) -> None:
 
 
 def test_an_agent_is_saved_while_an_arm_waits_to_change_its_mode(tmp_path: Path) -> None:
-    """As between two threads: one has filled an arm's room, and the other saves before the change is made."""
+    """As between two threads: one has filled an arm's store, and the other saves before the change is made."""
     agent = POLICY.agent(n_arms=3, n_features=16)
     for x in np.eye(16)[:8]:
         code = kernels.learn(agent._state.whole, 1, x, 1.0)

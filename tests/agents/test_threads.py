@@ -83,7 +83,7 @@ def test_arms_change_while_others_learn() -> None:
 
 
 def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
-    """As between two threads: one has learnt what fills the room, the other comes before the change is made."""
+    """As between two threads: one has learnt what fills the store, the other comes before the change is made."""
     agent: Any = POLICY.agent(n_arms=2, n_features=10)
     for i in range(5):
         code = kernels.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)

@@ -120,7 +120,7 @@ class Agent:
         if only is None and self._plain and x.__class__ is ndarray:
             names, _, whole, state = self._core
             try:
-                k = choose_one(whole, x) if self._double else choose_single(whole, state.room, x)
+                k = choose_one(whole, x) if self._double else choose_single(whole, state.store, x)
             except TypeError:  # it is not compiled yet; or x is not contiguous, or not of doubles
                 k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x)
             if k >= 0:
@@ -133,8 +133,8 @@ class Agent:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             eligible, propensity = self._eligible(only), np.empty(len(self.arms))
             self._set_alpha()
-            head, arms, room, _ = self._state.parts
-            k = kernels.draw(head, arms, room, rows, per_arm, eligible, propensity)
+            head, arms, store, _ = self._state.parts
+            k = kernels.draw(head, arms, store, rows, per_arm, eligible, propensity)
             self._inputs.keep_names()
             return Decision(self.arms[k], float(propensity[k]))
 
@@ -182,8 +182,8 @@ class Agent:
         with self._lock:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
-            head, arms, room, _ = self._state.parts
-            kernels.look(head, arms, room, self._with_intercept(rows), np.int64(per_arm), mean, width)
+            head, arms, store, _ = self._state.parts
+            kernels.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
             self._inputs.keep_names()
             return Scores(self.arms, mean, width, mean + self.alpha * width)
 
@@ -212,7 +212,7 @@ class Agent:
                 if self._double:
                     code = learn_one(whole, place[arm], x, reward)
                 else:
-                    code = learn_single(whole, state.room, place[arm], x, reward)
+                    code = learn_single(whole, state.store, place[arm], x, reward)
             except (TypeError, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
                 code = BAD_SHAPE
                 if not hasattr(reward, "__len__"):
@@ -382,7 +382,7 @@ class Agent:
         """What `save` writes."""
         with self._closed():
             for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
-                self._state.check(int(k))  # another thread has filled its room and waits for us
+                self._state.check(int(k))  # another thread has filled its store and waits for us
             return files.encoded(self._state, self.policy, self.feature_names)
 
     @staticmethod
@@ -469,7 +469,7 @@ class Agent:
 
     def _knowledge(self, state: State) -> tuple[Any, ...]:
         """The arrays that kernels are given: one, or in single precision two."""
-        return (state.whole,) if self._double else (state.whole, state.room)
+        return (state.whole,) if self._double else (state.whole, state.store)
 
     def _learn_held(self, state: State, k: int, x: FloatArray, y: float) -> int:
         """One reward, for a context that has been looked at: it may be longer than the bound."""

@@ -55,7 +55,7 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     n, K, d = len(X), len(state.names), state.settings.width
     mean, width = np.empty((n, K)), np.empty((n, K))
     if X.ndim == 2 and d <= SMALL:
-        kernels.look_many(state.head, state.arms, state.room, X, mean, width)
+        kernels.look_many(state.head, state.arms, state.store, X, mean, width)
         return mean, width
     theta_hat, squares, together = state.arms[:, layout.THETA :], np.empty((K, n)), max(TOGETHER // d**2, 1)
     if X.ndim == 2:

@@ -76,7 +76,7 @@ class Explanation:
 def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanation:
     """The explanation for arm k and its x (d,), with the intercept, by rows (m, 4 + d) of memory."""
     mean, width = np.empty(len(state.names)), np.empty(len(state.names))
-    kernels.look(state.head, state.arms, state.room, x.reshape(1, -1), np.int64(0), mean, width)
+    kernels.look(state.head, state.arms, state.store, x.reshape(1, -1), np.int64(0), mean, width)
     u, ridge = state.inverse(k) @ x, state.settings.ridge
     X, pulls, sums = rows[:, layout.FEATURES :], rows[:, layout.SEEN], rows[:, layout.SUM]
     beta = pulls * (X @ u)

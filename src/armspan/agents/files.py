@@ -77,8 +77,8 @@ def restore(state: State, stored: Stored) -> None:
     state.arms[:] = arrays["arms"]
     used = _used(state.arms)
     for k, (start, size) in enumerate(zip(np.cumsum(used) - used, used, strict=True)):
-        state.room[k, :size] = arrays["room"][start : start + size]
-    _check_room(state)
+        state.store[k, :size] = arrays["room"][start : start + size]
+    _check_store(state)
     counters = arrays["counters"]
     demand(bool((np.isfinite(counters) & (counters >= 0)).all()))
     state.head[list(COUNTERS)] = counters
@@ -110,15 +110,15 @@ def _check_sizes(stored: Stored) -> None:
     demand(kept <= (settings.window or 0))
 
 
-def _check_room(state: State) -> None:
+def _check_store(state: State) -> None:
     """V and V⁻¹ have positive diagonals, V's at least the ridge, and no bound of λ_min(V) is above them.
 
     An agent that forgets takes back what it has added, and rounding may leave V a little below the ridge.
     """
     d, ridge, full = state.settings.width, state.settings.ridge, state.arms[:, layout.MODE] < 0
     diagonal = np.cumsum(np.arange(1, d + 1)) - 1 + d
-    least = state.room[full][:, diagonal + d * (d + 1) // 2].min(axis=1, initial=np.inf)
-    demand(bool((least > 0).all()) and bool((state.room[full][:, diagonal] > 0).all()))
+    least = state.store[full][:, diagonal + d * (d + 1) // 2].min(axis=1, initial=np.inf)
+    demand(bool((least > 0).all()) and bool((state.store[full][:, diagonal] > 0).all()))
     if not state.settings.forgets:
         demand(bool((least >= ridge * (1 - 1e-3)).all()))
         demand(bool((state.arms[full, layout.LAMBDA] <= least * (1 + 1e-6)).all()))
@@ -131,7 +131,7 @@ def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> d
     return {
         "counters": state.head[list(COUNTERS)],
         "arms": state.arms,
-        "room": np.concatenate([state.room[k, :size] for k, size in enumerate(used)]),
+        "room": np.concatenate([state.store[k, :size] for k, size in enumerate(used)]),
         "slots": slots,
         "memory": state.memory[slots],
         "window_arms": np.array([state.place[arm] for arm, _, _ in window], dtype=np.int64),
@@ -141,7 +141,7 @@ def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> d
 
 
 def _used(arms: Any) -> Any:
-    """How much of its room each arm uses."""
+    """How much of its store each arm uses."""
     d, modes = arms.shape[1] - layout.THETA, arms[:, layout.MODE].astype(np.int64)
     return np.where(modes < 0, d + d * (d + 1), d + 2 * np.maximum(modes, 0) * d)
 

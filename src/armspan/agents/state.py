@@ -49,7 +49,7 @@ class State:
         self.settings = settings
         self.window = None if settings.window is None else Window(settings.window, settings.width)
         self.forgotten = 0
-        self._make_room(names)
+        self._make_store(names)
         self.memory[:, layout.ARM] = layout.EMPTY
         self.head[layout.RIDGE], self.head[layout.BIAS] = settings.ridge, settings.bias
         self.head[layout.SCALE], self.head[layout.LONGEST] = settings.scale, settings.longest
@@ -61,7 +61,7 @@ class State:
         for k in range(len(self.names)):
             self.clear(k)
 
-    def _make_room(self, names: Sequence[Hashable]) -> None:
+    def _make_store(self, names: Sequence[Hashable]) -> None:
         """One array for all, and its parts."""
         d, K = self.settings.width, len(names)
         most = self.settings.memory if self.settings.window is None else 0
@@ -76,11 +76,11 @@ class State:
         ]
         single = self.settings.dtype == "float32"
         self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
-        head, arms, memory, *room = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
+        head, arms, memory, *store = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
         self.head, self.arms = head, arms.reshape(K, layout.THETA + d)
         self.memory = memory.reshape(slots, layout.FEATURES + d)
-        wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else room[0].reshape(K, -1)
-        self.room = wide
+        wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else store[0].reshape(K, -1)
+        self.store = wide
         self.head[layout.WIDTH], self.head[layout.SLOTS] = d, slots
         self.head[layout.LARGEST] = self.settings.longest_context
         self.sizes_changed()
@@ -88,7 +88,7 @@ class State:
     @property
     def parts(self) -> tuple[Any, Any, Any, Any]:
         """What kernels take."""
-        return self.head, self.arms, self.room, self.memory
+        return self.head, self.arms, self.store, self.memory
 
     def sizes_changed(self) -> None:
         """Note in the head how many arms there are."""
@@ -102,30 +102,30 @@ class State:
         self.arms[k] = 0.0
         self.arms[k, layout.LAMBDA] = ridge
         if d < SMALLEST_PAIRED or self.settings.forgets or self.settings.dtype != "float64":
-            self.room[k] = 0.0
+            self.store[k] = 0.0
             self._write(k, ridge * np.eye(d), np.eye(d) / ridge)
 
     def gram(self, k: int) -> FloatArray:
         """V (d, d) of arm k."""
         d, mode = self.settings.width, int(self.arms[k, layout.MODE])
         if mode >= 0:
-            X = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 0]
+            X = self.store[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 0]
             return self.settings.ridge * np.eye(d) + X.T @ X
-        return triangles.unpacked(self.room[k, d + d * (d + 1) // 2 :], d)
+        return triangles.unpacked(self.store[k, d + d * (d + 1) // 2 :], d)
 
     def inverse(self, k: int) -> FloatArray:
         """V⁻¹ (d, d) of arm k."""
         d, mode = self.settings.width, int(self.arms[k, layout.MODE])
         if mode >= 0:
-            W = self.room[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 1]
+            W = self.store[k, d : d + 2 * mode * d].reshape(mode, 2, d)[:, 1]
             return (np.eye(d) - W.T @ W) / self.settings.ridge
-        return triangles.unpacked(self.room[k, d : d + d * (d + 1) // 2], d)
+        return triangles.unpacked(self.store[k, d : d + d * (d + 1) // 2], d)
 
     def statistics(self, k: int) -> Statistics:
         """What arm k has seen."""
         d = self.settings.width
         gram = self.gram(k) - self.settings.ridge * np.eye(d)
-        return Statistics(gram, self.room[k, :d].astype(np.float64), float(self.arms[k, layout.PULLS]))
+        return Statistics(gram, self.store[k, :d].astype(np.float64), float(self.arms[k, layout.PULLS]))
 
     def add(self, k: int, seen: Statistics) -> None:
         """Arm k learns what was seen elsewhere."""
@@ -133,13 +133,13 @@ class State:
         V = self.gram(k) + seen.gram
         if not max(np.abs(V).max(), np.abs(seen.moment).max()) < self.settings.largest**2:
             raise InvalidParameter(f"sums of squares must be below {self.settings.largest**2:g}")
-        self.room[k, :d] += seen.moment
+        self.store[k, :d] += seen.moment
         self.arms[k, layout.PULLS] += seen.pulls
         self.rebuild(k, V)
 
     def relearn(self, k: int, X: FloatArray, rewards: FloatArray) -> None:
         """Arm k has seen rows X (n, d) and nothing else."""
-        self.room[k, : self.settings.width] = rewards @ X
+        self.store[k, : self.settings.width] = rewards @ X
         self.arms[k, layout.PULLS] = len(X)
         self.rebuild(k, self.settings.ridge * np.eye(self.settings.width) + X.T @ X)
 
@@ -149,7 +149,7 @@ class State:
         In the others Sherman–Morrison has lost less than the rounding of V's sums: there V⁻¹ is kept. An arm in the
         mode of few pulls changes to the other.
         """
-        V, epsilon = self.gram(k), float(np.finfo(self.room.dtype).eps)
+        V, epsilon = self.gram(k), float(np.finfo(self.store.dtype).eps)
         if self.arms[k, layout.MODE] >= 0:
             self.rebuild(k, V)
             return
@@ -166,7 +166,7 @@ class State:
                 self.rebuild(k, V)
                 return
             self._write(k, V, vectors @ inverse @ vectors.T / np.outer(scale, scale))
-            self.arms[k, layout.THETA :] = self.inverse(k) @ self.room[k, : len(V)]
+            self.arms[k, layout.THETA :] = self.inverse(k) @ self.store[k, : len(V)]
         if self.head[layout.PRUNE]:
             self._bound(k, scale, float(values[0]))
 
@@ -180,7 +180,7 @@ class State:
         values = np.maximum(values, max(self.settings.ridge / scale.max() ** 2, d * np.finfo(np.float64).eps))
         V_inv = (vectors / values) @ vectors.T / np.outer(scale, scale)
         self._write(k, V, V_inv)
-        self.arms[k, layout.THETA :] = V_inv @ self.room[k, :d]
+        self.arms[k, layout.THETA :] = V_inv @ self.store[k, :d]
         self._bound(k, scale, float(values[0]))
 
     def _bound(self, k: int, scale: FloatArray, smallest: float) -> None:
@@ -191,8 +191,8 @@ class State:
 
     def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
         d, half = len(V), len(V) * (len(V) + 1) // 2
-        triangles.pack(V_inv, self.room[k, d : d + half])
-        triangles.pack(V, self.room[k, d + half :])
+        triangles.pack(V_inv, self.store[k, d : d + half])
+        triangles.pack(V, self.store[k, d + half :])
         self.arms[k, layout.MODE] = layout.FULL
 
     def forget(self, factor: float) -> None:
@@ -200,7 +200,7 @@ class State:
         d = self.settings.width
         for k in range(len(self.names)):
             ridge = self.settings.ridge * np.eye(d)
-            self.room[k, :d] *= factor
+            self.store[k, :d] *= factor
             self.arms[k, layout.PULLS] *= factor
             self.rebuild(k, ridge + factor * (self.gram(k) - ridge))
         self.memory[:, layout.SEEN] *= factor
@@ -222,8 +222,8 @@ class State:
         new = State.__new__(State)
         new.settings, new.forgotten, new.lineage = self.settings, self.forgotten, self.lineage
         new.window = None if self.window is None else self.window.copy(set(self.names))
-        new._make_room(self.names)
-        new.whole[:], new.room[:] = self.whole, self.room
+        new._make_store(self.names)
+        new.whole[:], new.store[:] = self.whole, self.store
         new.head[layout.CLOSED] = 0.0
         return new
 
@@ -238,12 +238,12 @@ class State:
         new = State.__new__(State)
         new.settings, new.forgotten, new.lineage = self.settings, self.forgotten, self.lineage
         new.window = None if self.window is None else self.window.copy(set(names))
-        new._make_room(names)
+        new._make_store(names)
         new.head[: layout.HEAD] = self.head[: layout.HEAD]
         new.sizes_changed()
         for k, row in enumerate(rows):
             if row >= 0:
-                new.arms[k], new.room[k] = self.arms[row], self.room[row]
+                new.arms[k], new.store[k] = self.arms[row], self.store[row]
             else:
                 new.clear(k)
         entries, moved = self.entries(), {row: k for k, row in enumerate(rows) if row >= 0}

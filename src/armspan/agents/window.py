@@ -27,9 +27,9 @@ class Window:
         while len(self.entries) > self.size:
             old, x_old, reward_old = self.entries.popleft()
             k = state.place[old]
-            sound = kernels.unlearn(state.arms, state.room, k, x_old, reward_old)
+            sound = kernels.unlearn(state.arms, state.store, k, x_old, reward_old)
             heavy = x_old @ x_old > 1e3 * np.diag(state.gram(k)).min()
-            heavy = heavy or np.abs(reward_old * x_old).max() > 1e3 * np.abs(state.room[k, : self.d]).max()
+            heavy = heavy or np.abs(reward_old * x_old).max() > 1e3 * np.abs(state.store[k, : self.d]).max()
             if heavy or not sound:
                 self.relearn(state, k)  # it weighed so much that its rounding would stay behind
 

@@ -1,12 +1,11 @@
 """The paper's Assumptions 1.1 to 1.5, checked for an environment and said in a sentence each."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from armspan.environments.base import Environment
+from armspan._typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,32 @@ class Assumption:
         return f"{self.number} {self.title}: {answer}. {self.reason}"
 
 
+class Checkable(Protocol):
+    """What an environment must tell of itself for the assumptions to be checked."""
+
+    feature_bound: float
+    parameter_bound: float
+    gap: float
+    noise: Any
+
+    @property
+    def noise_scale(self) -> float:
+        """R, for which the noise is R-subgaussian."""
+        ...
+
+    def arrivals(self) -> Assumption:
+        """Assumption 1.4 here."""
+        ...
+
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
+        """Per arm how often it is best, λ_min there, and from how many draws."""
+        ...
+
+    def certain_spans(self) -> tuple[bool | None, ...]:
+        """Per arm whether its features there span, where that is certain."""
+        ...
+
+
 class Assumptions(tuple[Assumption, ...]):
     """The five assumptions in order; printed, one line each."""
 
@@ -40,17 +65,17 @@ class Assumptions(tuple[Assumption, ...]):
         return "\n".join(str(assumption) for assumption in self)
 
     @classmethod
-    def of(cls, env: "Environment") -> "Assumptions":
+    def of(cls, env: Checkable) -> "Assumptions":
         """Check an environment."""
         return cls([_bounded(env), _gap(env), _noise(env), env.arrivals(), _diverse(env)])
 
 
-def _bounded(env: "Environment") -> Assumption:
+def _bounded(env: Checkable) -> Assumption:
     reason = f"Features are at most l = {env.feature_bound:.4g} long, parameters s = {env.parameter_bound:.4g}."
     return Assumption("1.1", "Bounded parameters", True, reason)
 
 
-def _gap(env: "Environment") -> Assumption:
+def _gap(env: Checkable) -> Assumption:
     reason = (
         f"In every context an arm that is not best falls behind by at least Δ = {env.gap:.4g}."
         if env.gap > 0
@@ -59,7 +84,7 @@ def _gap(env: "Environment") -> Assumption:
     return Assumption("1.2", "Minimum reward gap", env.gap > 0, reason)
 
 
-def _noise(env: "Environment") -> Assumption:
+def _noise(env: Checkable) -> Assumption:
     R = env.noise_scale
     kind = type(env.noise).__name__
     reason = f"{kind} noise with scale {R:.4g} is {R:.4g}-subgaussian" + (
@@ -68,7 +93,7 @@ def _noise(env: "Environment") -> Assumption:
     return Assumption("1.3", "Subgaussian noise", True, reason)
 
 
-def _diverse(env: "Environment") -> Assumption:
+def _diverse(env: Checkable) -> Assumption:
     p, smallest, samples = env.diversity_per_arm()
     known = zip(env.certain_spans(), smallest > 0, strict=True)
     spans = [True if answer is None and seen else answer for answer, seen in known]  # what was seen to span does

@@ -119,29 +119,29 @@ def with_intercept(x):
 
 
 @inlined
-def few_pulls_form(arms, room, ridge, k, x, row, length):
+def few_pulls_form(arms, store, ridge, k, x, row, length):
     """`variance_of` in the mode of few pulls."""
     d, known = np.uint64(x.shape[1]), 0.0
     start = d + d
     for _ in range(int(arms[k, MODE])):
         total = 0.0
         for i in range(d):
-            total += room[k, start + i] * x[row, i]
+            total += store[k, start + i] * x[row, i]
         known += total * total
         start += d + d
     return (length - known) / ridge
 
 
 @inlined
-def variance_of(arms, room, ridge, k, x, row, length):
+def variance_of(arms, store, ridge, k, x, row, length):
     """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
 
     Indices are unsigned, because numba then need not ask whether one counts from the end; and arrays are not sliced,
     because a slice costs as much as a small arm.
     """
     if arms[k, MODE] < 0.0:
-        return triangle_form(room, k, x, row)
-    return few_pulls_form(arms, room, ridge, k, x, row, length)
+        return triangle_form(store, k, x, row)
+    return few_pulls_form(arms, store, ridge, k, x, row, length)
 
 
 @inlined
@@ -151,17 +151,17 @@ def width_bound(arms, k, length):
 
 
 @atomic_kernel()
-def look(head, arms, room, x, per_arm, mean, width):
+def look(head, arms, store, x, per_arm, mean, width):
     """θ̂ᵀx and σ̂ of every arm, for x with its intercept. Changes mean and width (K,)."""
     for k in range(mean.size):
         row = k * per_arm
         mean[k] = estimate(arms, k, x, row)
-        variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+        variance = variance_of(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
         width[k] = math.sqrt(max(variance, 0.0))
 
 
 @atomic_kernel()
-def look_many(head, arms, room, x, mean, width):
+def look_many(head, arms, store, x, mean, width):
     """`look` for many contexts that all arms share: x (n, d) with its intercept. Changes mean and width (n, K).
 
     Some rows at a time and one arm after the other, so that both stay in the nearest cache.
@@ -171,18 +171,18 @@ def look_many(head, arms, room, x, mean, width):
     for k in range(K):
         full = full and arms[k, MODE] < 0.0
     if d < 16 and full:
-        look_paired(arms, room, x, mean, width)
+        look_paired(arms, store, x, mean, width)
         return
     for first in range(0, n, ROWS_TOGETHER):
         for k in range(K):
             for row in range(first, min(first + ROWS_TOGETHER, n)):
                 mean[row, k] = estimate(arms, k, x, row)
-                variance = variance_of(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+                variance = variance_of(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
                 width[row, k] = math.sqrt(max(variance, 0.0))
 
 
 @inlined
-def look_paired(arms, room, x, mean, width):
+def look_paired(arms, store, x, mean, width):
     """`look_many` for few features and arms that all have V⁻¹: a context after the other, arms in fours."""
     d, K = x.shape[1], mean.shape[1]
     pairs = np.empty((1, d * (d + 1) // 2))
@@ -190,10 +190,10 @@ def look_paired(arms, room, x, mean, width):
         products(x, row, pairs)
         for k in range(0, K - 3, 4):
             u = np.uint64(k)
-            v0, v1, v2, v3 = four_paired(room, u, u + np.uint64(1), u + np.uint64(2), u + np.uint64(3), d, pairs)
+            v0, v1, v2, v3 = four_paired(store, u, u + np.uint64(1), u + np.uint64(2), u + np.uint64(3), d, pairs)
             width[row, k], width[row, k + 1], width[row, k + 2], width[row, k + 3] = v0, v1, v2, v3
         for k in range(K - K % 4, K):
-            width[row, k] = paired_form(room, k, d, pairs)
+            width[row, k] = paired_form(store, k, d, pairs)
         for k in range(K):
             mean[row, k], width[row, k] = estimate(arms, k, x, row), math.sqrt(max(width[row, k], 0.0))
 
@@ -228,16 +228,16 @@ def tied_arm(head, index, best):
 
 
 @atomic_kernel()
-def settled(head, arms, room, x, per_arm, alpha):
+def settled(head, arms, store, x, per_arm, alpha):
     """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
     K, best = int(head[N_ARMS]), -math.inf
     index = np.empty(K)
     for k in range(K):
         row = k * per_arm
         if arms[k, MODE] < 0.0:
-            variance = plain_form(room, k, x, row)
+            variance = plain_form(store, k, x, row)
         else:
-            variance = few_pulls_form(arms, room, head[RIDGE], k, x, row, squared_length(x, row))
+            variance = few_pulls_form(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
         index[k] = estimate(arms, k, x, row) + alpha * math.sqrt(max(variance, 0.0))
         best = max(best, index[k])
     return tied_arm(head, index, best)
@@ -251,7 +251,7 @@ def stray(head, among):
 
 
 @part
-def chosen(S, room, x):
+def chosen(S, store, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
@@ -309,14 +309,14 @@ def chosen(S, room, x):
                     else:
                         m0, m1, m2, m3 = four_estimates(arms, k0, k1, k2, k3, rows)
                     if paired:
-                        v0, v1, v2, v3 = four_paired(room, k0, k1, k2, k3, d, pairs)
+                        v0, v1, v2, v3 = four_paired(store, k0, k1, k2, k3, d, pairs)
                     else:
-                        v0, v1, v2, v3 = four_triangles(room, k0, k1, k2, k3, rows)
+                        v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
                     best, second, arm = weigh(k0, m0, alpha, v0, best, second, arm)
                     best, second, arm = weigh(k1, m1, alpha, v1, best, second, arm)
                 else:
                     m2, m3 = estimate(arms, k2, rows, k2), estimate(arms, k3, rows, k3)
-                    v2, v3 = two_triangles(room, k2, k3, rows)
+                    v2, v3 = two_triangles(store, k2, k3, rows)
                 best, second, arm = weigh(k2, m2, alpha, v2, best, second, arm)
                 best, second, arm = weigh(k3, m3, alpha, v3, best, second, arm)
                 continue
@@ -325,15 +325,15 @@ def chosen(S, room, x):
         else:
             break
         if paired and step >= K:
-            variance = paired_form(room, k, d, pairs)
+            variance = paired_form(store, k, d, pairs)
         else:
             if per_arm:
                 length = squared_length(rows, k)
-            variance = variance_of(arms, room, ridge, k, rows, k * per_arm, length)
+            variance = variance_of(arms, store, ridge, k, rows, k * per_arm, length)
         mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
         best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
     if within(best, second, S[TIED_WITHIN]):
-        arm = settled(S, arms, room, rows, per_arm, alpha)
+        arm = settled(S, arms, store, rows, per_arm, alpha)
     if S[EPSILON] > 0.0:
         anyone = stray(S, K)
         arm = arm if anyone < 0 else anyone
@@ -350,9 +350,9 @@ def choose(S, x):
 
 
 @atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], {x})" for x in CONTEXTS])
-def choose_single(S, room, x):
-    """`choose` with a room in single precision."""
-    return chosen(S, room, x)
+def choose_single(S, store, x):
+    """`choose` with a store in single precision."""
+    return chosen(S, store, x)
 
 
 @inlined
@@ -383,7 +383,7 @@ def pick_one(head, index, eligible, propensity):
 
 
 @atomic_kernel()
-def draw(head, arms, room, x, per_arm, eligible, propensity):
+def draw(head, arms, store, x, per_arm, eligible, propensity):
     """Choose among the eligible arms: with probability epsilon any of them, else one that is best. Changes head.
 
     propensity : (K,) becomes the probability of each arm.
@@ -392,7 +392,7 @@ def draw(head, arms, room, x, per_arm, eligible, propensity):
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
     mean, index = np.empty(K), np.empty(K)
-    look(head, arms, room, x, per_arm, mean, index)
+    look(head, arms, store, x, per_arm, mean, index)
     alpha = present_alpha(head)
     for k in range(K):
         index[k] = mean[k] + alpha * index[k]
@@ -409,47 +409,47 @@ def pick(head, index, eligible, chosen):
 
 
 @part
-def append_pair(arms, room, k, x, row, y, error, length, mode, ridge, u):
-    """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and room."""
+def append_pair(arms, store, k, x, row, y, error, length, mode, ridge, u):
+    """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and store."""
     d, known, start = np.uint64(x.shape[1]), 0.0, np.uint64(2 * x.shape[1])
     for i in range(d):
         u[0, i] = x[row, i]
     for _ in range(mode):
         total = 0.0
         for i in range(d):
-            total += room[k, start + i] * x[row, i]
+            total += store[k, start + i] * x[row, i]
         known += total * total
         for i in range(d):
-            u[0, i] -= total * room[k, start + i]
+            u[0, i] -= total * store[k, start + i]
         start += d + d
     gain = 1.0 / (ridge + length - known)
     scale = math.sqrt(gain)
     for i in range(d):
-        room[k, i] += y * x[row, i]
+        store[k, i] += y * x[row, i]
         arms[k, THETA + i] += gain * error * u[0, i]
-        room[k, start - d + i] = x[row, i]
-        room[k, start + i] = scale * u[0, i]
+        store[k, start - d + i] = x[row, i]
+        store[k, start + i] = scale * u[0, i]
     arms[k, MODE] += 1.0
 
 
 @part
-def add_to_full(arms, room, k, x, row, y, error, variance, z):
-    """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and room."""
+def add_to_full(arms, store, k, x, row, y, error, variance, z):
+    """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and store."""
     d, gain = np.uint64(x.shape[1]), 1.0 / (1.0 + variance)
     for i in range(d):
-        room[k, i] += y * x[row, i]
+        store[k, i] += y * x[row, i]
         arms[k, THETA + i] += gain * error * z[0, i]
     start, half = d, d * (d + np.uint64(1)) // np.uint64(2)
     for i in range(d):
         scaled, x_i, other = gain * z[0, i], x[row, i], start + half
         for j in range(i + np.uint64(1)):
-            room[k, start + j] -= scaled * z[0, j]
-            room[k, other + j] += x_i * x[row, j]
+            store[k, start + j] -= scaled * z[0, j]
+            store[k, other + j] += x_i * x[row, j]
         start += i + np.uint64(1)
 
 
 @inlined
-def learn_row(head, arms, room, memory, k, x, row, y):
+def learn_row(head, arms, store, memory, k, x, row, y):
     """`learn` for a row of x."""
     d = arms.shape[1] - THETA
     if head[CLOSED] > 0.0:
@@ -462,11 +462,11 @@ def learn_row(head, arms, room, memory, k, x, row, y):
     if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST]):
         return NOT_FINITE
     mode, z = int(arms[k, MODE]), matrix(head, HEAD, 1, d)
-    if mode >= (d + 1) // 2:  # its room is full: it must change to the other mode first
+    if mode >= (d + 1) // 2:  # its store is full: it must change to the other mode first
         return BUSY
     for i in range(d):
         z[0, i] = 0.0
-    variance = times(room, k, x, row, z) if mode < 0 else 0.0
+    variance = times(store, k, x, row, z) if mode < 0 else 0.0
     if not variance >= 0.0:
         return UNSOUND
     if memory.shape[0] > 0:
@@ -476,9 +476,9 @@ def learn_row(head, arms, room, memory, k, x, row, y):
         note(head, memory, slot, k, x, row, 1.0, y)
     error = y - estimate(arms, k, x, row)
     if mode >= 0:
-        append_pair(arms, room, k, x, row, y, error, length, mode, head[RIDGE], z)
+        append_pair(arms, store, k, x, row, y, error, length, mode, head[RIDGE], z)
     else:
-        add_to_full(arms, room, k, x, row, y, error, variance, z)
+        add_to_full(arms, store, k, x, row, y, error, variance, z)
     arms[k, PULLS] += 1.0
     head[REWARDS] += 1.0
     pulls = int(arms[k, PULLS])
@@ -490,15 +490,15 @@ def learn_row(head, arms, room, memory, k, x, row, y):
 
 
 @part
-def learn_into(S, room, k, x, y):
-    """`learn` with the room given."""
+def learn_into(S, store, k, x, y):
+    """`learn` with the store given."""
     K, d, first, begin, _ = borders(S)
     arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
     if x.ndim == 1:
-        return learn_row(S, arms, room, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
+        return learn_row(S, arms, store, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
     if x.shape[0] != K:
         return BAD_SHAPE
-    return learn_row(S, arms, room, memory, k, x, k, y)
+    return learn_row(S, arms, store, memory, k, x, k, y)
 
 
 @atomic_kernel(*[f"int64(float64[::1], int64, {x}, float64)" for x in CONTEXTS])
@@ -509,9 +509,9 @@ def learn(S, k, x, y):
 
 
 @atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], int64, {x}, float64)" for x in CONTEXTS])
-def learn_single(S, room, k, x, y):
-    """`learn` with a room in single precision."""
-    return learn_into(S, room, k, x, y)
+def learn_single(S, store, k, x, y):
+    """`learn` with a store in single precision."""
+    return learn_into(S, store, k, x, y)
 
 
 @atomic_kernel()
@@ -523,28 +523,28 @@ def make_way(S):
 
 
 @atomic_kernel()
-def unlearn(arms, room, k, x, y):
-    """Take back reward y of arm k for x (d,): V - xxᵀ by Sherman–Morrison. Changes arms and room.
+def unlearn(arms, store, k, x, y):
+    """Take back reward y of arm k for x (d,): V - xxᵀ by Sherman–Morrison. Changes arms and store.
 
     False if V⁻¹ must be computed afresh from V, which is right.
     """
     d, z, rows = x.size, np.zeros((1, x.size)), x.reshape(1, x.size)
-    variance = times(room, k, rows, 0, z)
+    variance = times(store, k, rows, 0, z)
     sound = variance < 1.0 - MOST_OF_A_DIRECTION
     gain, half = 1.0 / (1.0 - variance), d * (d + 1) // 2
     start = d
     for i in range(d):
-        room[k, i] -= y * x[i]
+        store[k, i] -= y * x[i]
         for j in range(i + 1):
-            room[k, start + j] += gain * z[0, i] * z[0, j]
-            room[k, start + half + j] -= x[i] * x[j]
+            store[k, start + j] += gain * z[0, i] * z[0, j]
+            store[k, start + half + j] -= x[i] * x[j]
         start += i + 1
     arms[k, PULLS] -= 1.0
     if sound:
         rows = np.empty((1, d))
         for i in range(d):
-            rows[0, i] = room[k, i]
+            rows[0, i] = store[k, i]
         z[:] = 0.0
-        times(room, k, rows, 0, z)
+        times(store, k, rows, 0, z)
         arms[k, THETA:] = z[0]
     return sound

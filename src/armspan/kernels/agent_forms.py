@@ -1,4 +1,4 @@
-"""V⁻¹x and xᵀV⁻¹x from the triangles in an agent's room: of one arm, or of several, which keeps the memory busier.
+"""V⁻¹x and xᵀV⁻¹x from the triangles in an agent's store: of one arm, or of several, which keeps the memory busier.
 
 Indices are unsigned, because numba then need not ask whether one counts from the end.
 """
@@ -10,7 +10,7 @@ from armspan.kernels.agent_layout import FOUR, ONE, THREE, TWO
 
 
 @part
-def triangle_form(room, k, x, row):
+def triangle_form(store, k, x, row):
     """xᵀV⁻¹x by the triangle of V⁻¹; four of its rows at a time keep the processor's sums busy."""
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
     row_0 = d
@@ -20,77 +20,77 @@ def triangle_form(room, k, x, row):
         row_3 = row_2 + i + THREE
         sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
-            sum_0 += room[k, row_0 + j] * x[row, j]
-            sum_1 += room[k, row_1 + j] * x[row, j]
-            sum_2 += room[k, row_2 + j] * x[row, j]
-            sum_3 += room[k, row_3 + j] * x[row, j]
+            sum_0 += store[k, row_0 + j] * x[row, j]
+            sum_1 += store[k, row_1 + j] * x[row, j]
+            sum_2 += store[k, row_2 + j] * x[row, j]
+            sum_3 += store[k, row_3 + j] * x[row, j]
         x_0, x_1, x_2, x_3 = x[row, i], x[row, i + ONE], x[row, i + TWO], x[row, i + THREE]
-        form += x_0 * (2.0 * sum_0 + room[k, row_0 + i] * x_0)
-        sum_1 += room[k, row_1 + i] * x_0
-        form += x_1 * (2.0 * sum_1 + room[k, row_1 + i + ONE] * x_1)
-        sum_2 += room[k, row_2 + i] * x_0 + room[k, row_2 + i + ONE] * x_1
-        form += x_2 * (2.0 * sum_2 + room[k, row_2 + i + TWO] * x_2)
-        sum_3 += room[k, row_3 + i] * x_0 + room[k, row_3 + i + ONE] * x_1 + room[k, row_3 + i + TWO] * x_2
-        form += x_3 * (2.0 * sum_3 + room[k, row_3 + i + THREE] * x_3)
+        form += x_0 * (2.0 * sum_0 + store[k, row_0 + i] * x_0)
+        sum_1 += store[k, row_1 + i] * x_0
+        form += x_1 * (2.0 * sum_1 + store[k, row_1 + i + ONE] * x_1)
+        sum_2 += store[k, row_2 + i] * x_0 + store[k, row_2 + i + ONE] * x_1
+        form += x_2 * (2.0 * sum_2 + store[k, row_2 + i + TWO] * x_2)
+        sum_3 += store[k, row_3 + i] * x_0 + store[k, row_3 + i + ONE] * x_1 + store[k, row_3 + i + TWO] * x_2
+        form += x_3 * (2.0 * sum_3 + store[k, row_3 + i + THREE] * x_3)
         row_0 = row_3 + i + FOUR
         i += FOUR
     while i < d:
         total = 0.0
         for j in range(i):
-            total += room[k, row_0 + j] * x[row, j]
-        form += x[row, i] * (2.0 * total + room[k, row_0 + i] * x[row, i])
+            total += store[k, row_0 + j] * x[row, j]
+        form += x[row, i] * (2.0 * total + store[k, row_0 + i] * x[row, i])
         row_0 += i + ONE
         i += ONE
     return form
 
 
 @inlined
-def plain_form(room, k, x, row):
+def plain_form(store, k, x, row):
     """`triangle_form` as simply as possible: slower, and compiled sooner."""
     d, form = np.uint64(x.shape[1]), 0.0
     start = d
     for i in range(d):
         total = 0.0
         for j in range(i):
-            total += room[k, start + j] * x[row, j]
-        form += x[row, i] * (2.0 * total + room[k, start + i] * x[row, i])
+            total += store[k, start + j] * x[row, j]
+        form += x[row, i] * (2.0 * total + store[k, start + i] * x[row, i])
         start += i + ONE
     return form
 
 
 @part
-def four_triangles(room, k0, k1, k2, k3, x):
+def four_triangles(store, k0, k1, k2, k3, x):
     """`triangle_form` of four arms for the context x (1, d) that they share."""
     d, form_0, form_1, form_2, form_3 = np.uint64(x.shape[1]), 0.0, 0.0, 0.0, 0.0
     start = d
     for i in range(d):
         sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
-            sum_0 += room[k0, start + j] * x[0, j]
-            sum_1 += room[k1, start + j] * x[0, j]
-            sum_2 += room[k2, start + j] * x[0, j]
-            sum_3 += room[k3, start + j] * x[0, j]
+            sum_0 += store[k0, start + j] * x[0, j]
+            sum_1 += store[k1, start + j] * x[0, j]
+            sum_2 += store[k2, start + j] * x[0, j]
+            sum_3 += store[k3, start + j] * x[0, j]
         x_i, at = x[0, i], start + i
-        form_0 += x_i * (2.0 * sum_0 + room[k0, at] * x_i)
-        form_1 += x_i * (2.0 * sum_1 + room[k1, at] * x_i)
-        form_2 += x_i * (2.0 * sum_2 + room[k2, at] * x_i)
-        form_3 += x_i * (2.0 * sum_3 + room[k3, at] * x_i)
+        form_0 += x_i * (2.0 * sum_0 + store[k0, at] * x_i)
+        form_1 += x_i * (2.0 * sum_1 + store[k1, at] * x_i)
+        form_2 += x_i * (2.0 * sum_2 + store[k2, at] * x_i)
+        form_3 += x_i * (2.0 * sum_3 + store[k3, at] * x_i)
         start += i + ONE
     return form_0, form_1, form_2, form_3
 
 
 @inlined
-def two_triangles(room, k0, k1, x):
+def two_triangles(store, k0, k1, x):
     """`triangle_form` of two arms, each for its own row of x (K, d): from some hundred features on, the faster way."""
     d, form_0, form_1 = np.uint64(x.shape[1]), 0.0, 0.0
     start = d
     for i in range(d):
         sum_0, sum_1 = 0.0, 0.0
         for j in range(i):
-            sum_0 += room[k0, start + j] * x[k0, j]
-            sum_1 += room[k1, start + j] * x[k1, j]
-        form_0 += x[k0, i] * (2.0 * sum_0 + room[k0, start + i] * x[k0, i])
-        form_1 += x[k1, i] * (2.0 * sum_1 + room[k1, start + i] * x[k1, i])
+            sum_0 += store[k0, start + j] * x[k0, j]
+            sum_1 += store[k1, start + j] * x[k1, j]
+        form_0 += x[k0, i] * (2.0 * sum_0 + store[k0, start + i] * x[k0, i])
+        form_1 += x[k1, i] * (2.0 * sum_1 + store[k1, start + i] * x[k1, i])
         start += i + ONE
     return form_0, form_1
 
@@ -107,28 +107,28 @@ def products(x, row, pairs):
 
 
 @inlined
-def paired_form(room, k, d, pairs):
+def paired_form(store, k, d, pairs):
     """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way."""
     form, start = 0.0, np.uint64(d)
     for i in range(np.uint64(pairs.size)):
-        form += room[k, start + i] * pairs[0, i]
+        form += store[k, start + i] * pairs[0, i]
     return form
 
 
 @part
-def four_paired(room, k0, k1, k2, k3, d, pairs):
+def four_paired(store, k0, k1, k2, k3, d, pairs):
     """`paired_form` of four arms."""
     form_0, form_1, form_2, form_3, start = 0.0, 0.0, 0.0, 0.0, np.uint64(d)
     for i in range(np.uint64(pairs.size)):
-        form_0 += room[k0, start + i] * pairs[0, i]
-        form_1 += room[k1, start + i] * pairs[0, i]
-        form_2 += room[k2, start + i] * pairs[0, i]
-        form_3 += room[k3, start + i] * pairs[0, i]
+        form_0 += store[k0, start + i] * pairs[0, i]
+        form_1 += store[k1, start + i] * pairs[0, i]
+        form_2 += store[k2, start + i] * pairs[0, i]
+        form_3 += store[k3, start + i] * pairs[0, i]
     return form_0, form_1, form_2, form_3
 
 
 @atomic_kernel()
-def times(room, k, x, row, z):
+def times(store, k, x, row, z):
     """Z = V⁻¹x by the triangle of V⁻¹, four of its rows at a time; returns xᵀV⁻¹x. Changes z, which is 0."""
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
     row_0 = d
@@ -139,26 +139,26 @@ def times(room, k, x, row, z):
         x_0, x_1, x_2, x_3 = x[row, i], x[row, i + ONE], x[row, i + TWO], x[row, i + THREE]
         sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
-            v_0, v_1, v_2, v_3 = room[k, row_0 + j], room[k, row_1 + j], room[k, row_2 + j], room[k, row_3 + j]
+            v_0, v_1, v_2, v_3 = store[k, row_0 + j], store[k, row_1 + j], store[k, row_2 + j], store[k, row_3 + j]
             sum_0 += v_0 * x[row, j]
             sum_1 += v_1 * x[row, j]
             sum_2 += v_2 * x[row, j]
             sum_3 += v_3 * x[row, j]
             z[0, j] += v_0 * x_0 + v_1 * x_1 + v_2 * x_2 + v_3 * x_3
-        v_10, v_20, v_30 = room[k, row_1 + i], room[k, row_2 + i], room[k, row_3 + i]
-        v_21, v_31, v_32 = room[k, row_2 + i + ONE], room[k, row_3 + i + ONE], room[k, row_3 + i + TWO]
-        z[0, i] = sum_0 + room[k, row_0 + i] * x_0 + v_10 * x_1 + v_20 * x_2 + v_30 * x_3
-        z[0, i + ONE] = sum_1 + v_10 * x_0 + room[k, row_1 + i + ONE] * x_1 + v_21 * x_2 + v_31 * x_3
-        z[0, i + TWO] = sum_2 + v_20 * x_0 + v_21 * x_1 + room[k, row_2 + i + TWO] * x_2 + v_32 * x_3
-        z[0, i + THREE] = sum_3 + v_30 * x_0 + v_31 * x_1 + v_32 * x_2 + room[k, row_3 + i + THREE] * x_3
+        v_10, v_20, v_30 = store[k, row_1 + i], store[k, row_2 + i], store[k, row_3 + i]
+        v_21, v_31, v_32 = store[k, row_2 + i + ONE], store[k, row_3 + i + ONE], store[k, row_3 + i + TWO]
+        z[0, i] = sum_0 + store[k, row_0 + i] * x_0 + v_10 * x_1 + v_20 * x_2 + v_30 * x_3
+        z[0, i + ONE] = sum_1 + v_10 * x_0 + store[k, row_1 + i + ONE] * x_1 + v_21 * x_2 + v_31 * x_3
+        z[0, i + TWO] = sum_2 + v_20 * x_0 + v_21 * x_1 + store[k, row_2 + i + TWO] * x_2 + v_32 * x_3
+        z[0, i + THREE] = sum_3 + v_30 * x_0 + v_31 * x_1 + v_32 * x_2 + store[k, row_3 + i + THREE] * x_3
         row_0 = row_3 + i + FOUR
         i += FOUR
     while i < d:
         total = 0.0
         for j in range(i):
-            total += room[k, row_0 + j] * x[row, j]
-            z[0, j] += room[k, row_0 + j] * x[row, i]
-        z[0, i] = total + room[k, row_0 + i] * x[row, i]
+            total += store[k, row_0 + j] * x[row, j]
+            z[0, j] += store[k, row_0 + j] * x[row, i]
+        z[0, i] = total + store[k, row_0 + i] * x[row, i]
         row_0 += i + ONE
         i += ONE
     for j in range(d):

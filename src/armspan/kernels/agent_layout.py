@@ -5,10 +5,10 @@ It is one because each array costs a call as much as the arithmetic of a small p
 head : (24,) counters and constants, by the names below; and after it scratch, as `scratch_size` says.
 arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
-room : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all the room of one full matrix. In single
+store : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all as large as one full matrix. In single
 precision it is an array of its own.
 
-While an arm has few pulls (mode m ≥ 0, the number of them) the room holds m pairs of rows (x, w) instead, with
+While an arm has few pulls (mode m ≥ 0, the number of them) the store holds m pairs of rows (x, w) instead, with
 V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
 """
 
@@ -40,7 +40,7 @@ scratch = inlined(scratch_size)  # for kernels; compiled for Python's few calls 
 
 @inlined
 def borders(S):
-    """K, d, and where an agent's arms, memory and room begin; the head is at the start, and scratch after it."""
+    """K, d, and where an agent's arms, memory and store begin; the head is at the start, and scratch after it."""
     K, d = int(S[N_ARMS]), int(S[WIDTH])
     first = HEAD + scratch(d)
     begin = first + K * (THETA + d)
