@@ -110,6 +110,9 @@ def audit(
     problem: Audited = ContextData(contexts, theta_hat) if env is None else env
     if not isinstance(problem, Audited) or not np.isfinite(problem.gap):
         raise NotApplicable(f"audit needs an environment that knows its truth, got {type(problem).__name__}")
+    outside = getattr(problem, "outside_theory", None)
+    if outside is not None:
+        raise NotApplicable(f"audit needs an environment that the theory speaks of, and {outside}")
     check_names("arm_names", arm_names, problem.n_arms)
     check_names("feature_names", feature_names, problem.n_features)
     _validate.real("rank_tolerance", rank_tolerance, at_least=0)

@@ -7,10 +7,12 @@ from armspan.environments.base import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.custom import CustomEnvironment
 from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
+from armspan.environments.drifting import DriftingContexts
 from armspan.environments.figure_1 import paper_1a, paper_1b, paper_1c
 from armspan.environments.finite import FiniteContexts
 from armspan.environments.markov import MarkovContexts
 from armspan.environments.noise import Bernoulli, Gaussian, Rademacher
+from armspan.environments.rewards import RewardTable, labelled
 
 __all__ = [
     "PAPER_1A_LEVEL",
@@ -18,13 +20,16 @@ __all__ = [
     "Assumptions",
     "Bernoulli",
     "BoxContexts",
+    "DriftingContexts",
     "Environment",
     "FiniteContexts",
     "Gaussian",
     "MarkovContexts",
     "Rademacher",
+    "RewardTable",
     "as_environment",
     "diversity_dial",
+    "labelled",
     "paper_1a",
     "paper_1b",
     "paper_1c",

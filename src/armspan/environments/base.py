@@ -8,6 +8,7 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.environments.assumptions import Assumption, Assumptions
 from armspan.environments.noise import Noise
+from armspan.errors import NotApplicable
 
 if TYPE_CHECKING:
     from armspan.kernels.block import Block
@@ -50,6 +51,11 @@ class Environment(ABC):
     def reward_scale(self) -> float:
         """How large rewards are, roughly: what differs by rounding is seen relative to it."""
         return float(max(self.feature_bound * self.parameter_bound, self.noise_scale))
+
+    @property
+    def outside_theory(self) -> str | None:
+        """Why the paper's theory does not speak of this environment, if it does not."""
+        return None
 
     @abstractmethod
     def stream(self, seed: int, runs: IntArray) -> Stream:
@@ -94,6 +100,8 @@ class Environment(ABC):
 
     def assumptions(self) -> Assumptions:
         """Which of the paper's Assumptions 1.1 to 1.5 hold here, each in a sentence."""
+        if self.outside_theory is not None:
+            raise NotApplicable(f"{self.outside_theory}; the paper's assumptions do not cover that")
         return Assumptions.of(self)
 
     def __repr__(self) -> str:

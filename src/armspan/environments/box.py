@@ -47,10 +47,7 @@ class BoxContexts(Environment):
         self.n_contexts = None
         if self.n_arms < 2:
             raise InvalidParameter(f"theta must have at least 2 arms on its first axis, got {self.n_arms}")
-        self.low, self.high = self._corner("low", low), self._corner("high", high)
-        if (self.low >= self.high).any():
-            j = int(np.argmax(self.low >= self.high))
-            raise InvalidParameter(f"low must be < high, got {self.low[j]:g} and {self.high[j]:g} for feature {j}")
+        self.low, self.high = corners(low, high, self.n_features)
         self.gap = _validate.real("gap", gap, at_least=0)
         self.noise = as_noise(noise)
         self.feature_bound = float(np.linalg.norm(np.maximum(abs(self.low), abs(self.high))))
@@ -61,11 +58,6 @@ class BoxContexts(Environment):
         high_corner = np.maximum(self.theta * self.low, self.theta * self.high).sum(axis=1)
         self.noise.check("mean rewards in the box", float(low_corner.min()), float(high_corner.max()))
         self._check_gap()
-
-    def _corner(self, name: str, value: Any) -> FloatArray:
-        if isinstance(value, str) or np.isscalar(value):
-            value = np.full(self.n_features, _validate.real(name, value))
-        return _validate.array(name, value, shape=(self.n_features,))
 
     def _check_gap(self) -> None:
         """Refuse a gap that is out of reach, or that hardly any draw reaches; raise one that every draw passes."""
@@ -125,6 +117,19 @@ class BoxContexts(Environment):
 
     def arrivals(self) -> Assumption:
         return Assumption("1.4", "Stochastic arrivals", True, "Contexts are drawn independently from a continuous set.")
+
+
+def corners(low: Any, high: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
+    """The lowest and the highest corner (d,) of a box, from numbers or arrays."""
+    ends = []
+    for name, value in (("low", low), ("high", high)):
+        number = isinstance(value, str) or np.isscalar(value)
+        whole = np.full(n_features, _validate.real(name, value)) if number else value
+        ends.append(_validate.array(name, whole, shape=(n_features,)))
+    if (ends[0] >= ends[1]).any():
+        j = int(np.argmax(ends[0] >= ends[1]))
+        raise InvalidParameter(f"low must be < high, got {ends[0][j]:g} and {ends[1][j]:g} for feature {j}")
+    return ends[0], ends[1]
 
 
 class BoxStream:

@@ -29,17 +29,20 @@ class TableEnvironment(Environment):
     drawn_from: ClassVar[str | None] = "table"
 
     def __init__(self, features: Any, theta: Any, noise: Any) -> None:
+        self._read(features)
+        self.theta = _validate.array("theta", theta, shape=(self.n_arms, self.n_features))
+        self.noise = as_noise(noise)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
+            self._find_truth()
+
+    def _read(self, features: Any) -> None:
         self.features = _validate.array("features", features, shape=("K", "n", "d"))
         self.n_arms, self.n_contexts, self.n_features = self.features.shape
         if self.n_arms < 2:
             raise InvalidParameter(f"features must have at least 2 arms on their first axis, got {self.n_arms}")
-        self.theta = _validate.array("theta", theta, shape=(self.n_arms, self.n_features))
-        self.noise = as_noise(noise)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._find_truth()
 
     def _find_truth(self) -> None:
-        self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
         self.best_arms: IntArray = np.argmax(self.reward_table, axis=0)
         self.parameter_bound = float(np.linalg.norm(self.theta, axis=1).max())
         longest = float(np.linalg.norm(self.features, axis=2).max())

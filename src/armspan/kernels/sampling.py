@@ -1,4 +1,4 @@
-"""Thompson sampling: indices drawn around the estimates, from the run's own stream.
+"""What policies draw from the run's own stream: normal indices around the estimates, or an arm by its probability.
 
 θ̃ ~ N(θ̂, v²V⁻¹) of an arm shows in θ̃ᵀx alone, which is N(θ̂ᵀx, v²xᵀV⁻¹x): one normal number per arm and step is enough.
 """
@@ -11,9 +11,11 @@ from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import break_tie, contend, is_tie
 from armspan.kernels.draws import gaussians, log_unit
 from armspan.kernels.linear import score
-from armspan.kernels.philox import POLICIES, real, words
+from armspan.kernels.philox import POLICIES, real, unit, words
 
 LOWEST = -math.inf
+ONE_ARM = 1 << 30
+"""The draw of a step that picks an arm; those of normal numbers come before it."""
 
 
 @inlined
@@ -53,3 +55,28 @@ def choose(V_inv, theta_hat, x, c, scale, index, mean, variance, unit, seed, run
     if is_tie(best, second, unit):
         a = break_tie(index, best, unit, seed, run, step)
     return a
+
+
+@inlined
+def uniform_of(seed, run, step):
+    """A number in (0, 1) for this step's choice."""
+    w0, _, _, _ = words(seed, run, step, ONE_ARM, POLICIES)
+    return unit(w0)
+
+
+@exact_kernel
+def uniform(seed, run, step):
+    """The same, for Python."""
+    return uniform_of(seed, run, step)
+
+
+@inlined
+def drawn(p, u, K):
+    """The arm that a number u in (0, 1) stands for, where arm k has probability p[k]."""
+    a, last = -1, 0
+    for k in range(K):
+        u -= p[k]
+        if a < 0 and u < 0.0 and p[k] > 0.0:
+            a = k
+        last = k if p[k] > 0.0 else last
+    return a if a >= 0 else last

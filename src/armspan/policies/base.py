@@ -76,10 +76,18 @@ class Chance:
         return np.asarray(normals(self._seed, self._run, step - 1, n))
 
 
+    def uniform(self, step: int) -> float:
+        """A number in (0, 1), for a choice by probabilities in step 1, 2, …."""
+        from armspan.kernels.sampling import uniform
+
+        return float(uniform(self._seed, self._run, step - 1))
+
+
 class Reference(Protocol):
     """The naive, readable form of a policy: one run, one step at a time, to check the compiled form against.
 
-    One that draws numbers has an attribute `chance`, which is set before its first step.
+    One that draws numbers has an attribute `chance`, which is set before its first step. One that chooses by chance has
+    `probabilities` (K,) instead of `index`, with the same parameters.
     """
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:

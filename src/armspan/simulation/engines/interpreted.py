@@ -35,8 +35,13 @@ class ReferenceActor:
     def __init__(self, reference: Reference, unit: float, seed: int) -> None:
         self._reference, self._unit, self._seed = reference, unit, np.uint64(seed)
         self.update = reference.update
+        self._probabilities = getattr(reference, "probabilities", None)
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
+        if self._probabilities is not None:
+            p = self._probabilities(x, context, step)
+            above = np.flatnonzero((Chance(int(self._seed), run).uniform(step) < np.cumsum(p)) & (p > 0))
+            return int(above[0] if above.size else np.flatnonzero(p > 0)[-1])
         index = np.minimum(self._reference.index(x, context, step), UNTRIED)
         best = index.max()
         if np.count_nonzero(best - index <= ROUNDING * (self._unit + abs(best))) > 1:

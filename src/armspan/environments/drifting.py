@@ -1,0 +1,94 @@
+"""Arms whose parameters drift: slowly from one set to the next, or at once."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan import _validate, diversity
+from armspan._typing import FloatArray, IntArray
+from armspan.environments.assumptions import Assumption
+from armspan.environments.base import Environment
+from armspan.environments.box import corners
+from armspan.environments.noise import as_noise
+from armspan.errors import InvalidParameter, NotApplicable
+
+if TYPE_CHECKING:
+    from armspan.kernels.block import Block
+
+
+class DriftingContexts(Environment):
+    """Features uniform in a box, independently for each arm and step, and parameters that change with time.
+
+    theta : (J, K, d) array. Parameters that the arms have one after the other, and then from the first again.
+    period : steps from one set to the next. abrupt : whether they jump there, or move there in a straight line.
+    low, high : numbers or (d,) arrays. Corners of the box. noise : as in `FiniteContexts`.
+    """
+
+    def __init__(
+        self,
+        theta: Any,
+        period: int,
+        *,
+        abrupt: bool = False,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        noise: Any = 1.0,
+        name: str = "drifting contexts",
+    ) -> None:
+        self.name, self.abrupt = name, bool(abrupt)
+        self.theta = _validate.array("theta", theta, shape=("J", "K", "d"))
+        self.period = _validate.whole("period", period, at_least=1)
+        _, self.n_arms, self.n_features = self.theta.shape
+        if self.n_arms < 2:
+            raise InvalidParameter(f"theta must have at least 2 arms on its second axis, got {self.n_arms}")
+        self.n_contexts, self.gap, self.noise = None, float("nan"), as_noise(noise)
+        self.low, self.high = corners(low, high, self.n_features)
+        self.feature_bound = float(np.linalg.norm(np.maximum(abs(self.low), abs(self.high))))
+        self.parameter_bound = float(np.linalg.norm(self.theta, axis=2).max())
+        ends = np.stack([self.theta * self.low, self.theta * self.high])
+        lowest, highest = ends.min(axis=0).sum(axis=-1).min(), ends.max(axis=0).sum(axis=-1).max()
+        self.noise.check("mean rewards in the box", float(lowest), float(highest))
+
+    @property
+    def outside_theory(self) -> str | None:
+        return f"the parameters of {self.name} change with time"
+
+    def parameters(self, steps: IntArray) -> FloatArray:
+        """θ (B, K, d) at steps 1, 2, …."""
+        legs, along = np.divmod(steps - 1, self.period)
+        now, then = self.theta[legs % len(self.theta)], self.theta[(legs + 1) % len(self.theta)]
+        share = np.zeros(len(steps)) if self.abrupt else along / self.period
+        return now + share[:, None, None] * (then - now)
+
+    def stream(self, seed: int, runs: IntArray) -> "DriftingStream":
+        return DriftingStream(self, seed, runs)
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        raise NotApplicable(f"mean rewards of {self.name} depend on the step")
+
+    def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
+        raise NotApplicable(f"the diversity of {self.name} depends on the step")
+
+    def arrivals(self) -> Assumption:
+        return Assumption("1.4", "Stochastic arrivals", True, "Features are drawn independently at every step.")
+
+
+class DriftingStream:
+    """Draws features in the box, and rewards by the parameters of each step."""
+
+    def __init__(self, env: DriftingContexts, seed: int, runs: IntArray) -> None:
+        self._env, self._seed, self._runs = env, np.uint64(seed), runs
+
+    def draw(self, first: int, size: int) -> "Block":
+        from armspan.kernels.block import per_step_block
+        from armspan.kernels.draws import draw_box, draw_noise
+
+        env, R, B = self._env, self._runs.size, size + size % 2
+        K, d = env.n_arms, env.n_features
+        x, means, losses, noise = np.empty((R * B, K, d)), np.empty((R * B, K)), np.empty((R * B, K)), np.empty((R, B))
+        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta[0], 0.0, x, means, losses)
+        rows = x.reshape(R, B, K, d)
+        means = np.einsum("rbkd,bkd->rbk", rows, env.parameters(np.arange(first + 1, first + B + 1)))
+        draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
+        told = env.reward_scale, env.noise.clicks
+        return per_step_block(self._seed, first, self._runs, rows, means, diversity.losses(means), noise, *told)

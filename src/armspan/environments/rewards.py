@@ -1,0 +1,88 @@
+"""Finite contexts whose mean rewards are a table, linear in the features or not; and tables with labels as bandits."""
+
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.environments.assumptions import Assumption
+from armspan.environments.noise import as_noise
+from armspan.environments.table import TableEnvironment
+from armspan.errors import InvalidParameter, NotApplicable
+
+LINEAR = 1e-9
+"""How far from linear rewards may be by rounding, relative to their size."""
+
+
+class RewardTable(TableEnvironment):
+    """A finite set of contexts with a mean reward for each arm, whatever it is.
+
+    features : (K, n, d) array. Feature vector of each arm in each context.
+    rewards : (K, n) array. Mean reward of each arm in each context.
+    probabilities, noise : as in `FiniteContexts`.
+
+    theta is each arm's best linear fit, weighted by how often contexts arrive; misfit is how far from it rewards are at
+    most. Where that is not 0 by rounding, the paper's theory does not speak of this environment.
+    """
+
+    def __init__(
+        self, features: Any, rewards: Any, probabilities: Any = None, noise: Any = 1.0, *, name: str = "reward table"
+    ) -> None:
+        self.name = name
+        self._read(features)
+        self.reward_table = _validate.array("rewards", rewards, shape=(self.n_arms, self.n_contexts))
+        self.noise = as_noise(noise)
+        if probabilities is None:
+            probabilities = np.full(self.n_contexts, 1 / self.n_contexts)
+        probabilities = _validate.distribution("probabilities", probabilities, shape=(self.n_contexts,))
+        root = np.sqrt(probabilities)
+        self.theta = np.array(
+            [
+                np.linalg.lstsq(root[:, None] * x, root * y, rcond=None)[0]
+                for x, y in zip(self.features, self.reward_table, strict=True)
+            ]
+        )
+        self._find_truth()
+        self._set_probabilities(probabilities)
+        fitted = np.einsum("knd,kd->kn", self.features, self.theta)
+        self.misfit = float(np.abs(self.reward_table - fitted)[:, probabilities > 0].max())
+
+    @property
+    def outside_theory(self) -> str | None:
+        if self.misfit <= LINEAR * max(1.0, float(np.abs(self.reward_table).max())):
+            return None
+        return f"rewards of {self.name} are not linear in the features: off by up to {self.misfit:.3g}"
+
+    def arrival_rows(self) -> FloatArray:
+        return self.probabilities[None, :]
+
+    def arrivals(self) -> Assumption:
+        return Assumption("1.4", "Stochastic arrivals", True, f"{self.n_contexts} contexts arrive independently.")
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        found = np.flatnonzero((np.swapaxes(self.features, 0, 1) == x).all(axis=(1, 2)))
+        if not found.size:
+            raise NotApplicable(f"{self.name} knows the mean rewards of its own contexts alone")
+        return self.reward_table[:, found[0]]
+
+
+def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") -> RewardTable:
+    """A table with labels as a bandit: a row is a context, a label is an arm, and the right one has reward 1, else 0.
+
+    X : (n, d) features, each brought to mean 0 and standard deviation 1; those that are constant are left out.
+    y : (n,) labels. intercept : add a constant 1.
+
+    All rows are equally likely, and all are scaled by one number, so that the longest has length 1.
+    """
+    X = _validate.array("X", X, shape=("n", "d"))
+    labels, which = np.unique(np.asarray(y), return_inverse=True)
+    if which.shape != (len(X),) or len(labels) < 2:
+        raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {len(labels)} kinds")
+    sd = X.std(axis=0)
+    X = (X - X.mean(axis=0))[:, sd > 0] / sd[sd > 0]
+    if intercept:
+        X = np.column_stack([X, np.ones(len(X))])
+    X = X / np.linalg.norm(X, axis=1).max()
+    rewards = (which == np.arange(len(labels))[:, None]).astype(np.float64)
+    return RewardTable(np.broadcast_to(X, (len(labels), *X.shape)), rewards, noise=0.0, name=name)
