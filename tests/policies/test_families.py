@@ -1,7 +1,8 @@
 """Families: engines run them for the policies that name them, and never in place of another policy."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,6 +63,13 @@ def test_nothing_runs_a_family_in_place_of_another_policy(policy: Any) -> None:
         policy.agent(2, 2)
 
 
+def test_a_family_may_say_that_no_gpu_can_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = import_module("armspan.kernels.families.linear")
+    assert cuda.why_not(ENV, [LinUCBd()]) is None
+    monkeypatch.setattr(home, "FAMILY", replace(family("linear"), on_gpu=False))
+    assert cuda.why_not(ENV, [LinUCBd()]) == "the policy LinUCB-d is not compiled for it"
+
+
 def test_a_learner_of_its_own_is_used() -> None:
     own, greedy = simulate(ENV, [OwnLearner(alpha=1.0), Greedy()], horizon=300, runs=3).pseudo_regret
     np.testing.assert_array_equal(own, greedy)
@@ -85,10 +93,13 @@ def test_a_subclass_with_other_knobs_alone_stays_in_the_family() -> None:
 
 @pytest.mark.parametrize("name", ["linear", "counts", "sampled"])
 def test_a_family_declares_all_that_it_knows(name: str) -> None:
-    sizes = {"K": 3, "d": 2, "n": 5}
+    sizes = {"K": 3, "d": 2, "n": 5, "A": 3}
     declared = family(name)
     state = declared.empty(4, **sizes)
     assert state._fields == tuple(field.name for field in declared.fields)
     for field, array in zip(declared.fields, state, strict=True):
         assert array.shape == (4, *(sizes[letter] for letter in field.shape))
     assert any(field.sums for field in declared.fields)
+    home: Any = import_module(f"armspan.kernels.families.{name}")
+    for field, array in zip(declared.scratch, home.scratch_of.py_func(3, 2), strict=True):
+        assert (array.shape, array.dtype) == (tuple(sizes[letter] for letter in field.shape), field.dtype)

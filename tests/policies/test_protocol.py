@@ -16,8 +16,9 @@ from armspan.policies.base import Chance
 from armspan.simulation import concatenate
 from tests.strategies import environments
 
-ALL = [kind() for kind in POLICIES.values()]
-IDS = list(POLICIES)
+ALL: list[Any] = [kind() for kind in POLICIES.values()]
+ALL += [replace(policy, shared=True, label=f"{policy.name}, shared") for policy in ALL if hasattr(policy, "shared")]
+IDS = [policy.name for policy in ALL]
 
 
 def fits(policy: Any, env: Any) -> bool:
@@ -60,8 +61,8 @@ class TestEach:
             assert (np.diff(regret, axis=-1) >= 0).all()
 
     def test_it_is_a_frozen_description(self, policy: Any) -> None:
-        assert policy == type(policy)()
-        assert hash(policy) == hash(type(policy)())
+        assert policy == replace(policy)
+        assert hash(policy) == hash(replace(policy))
         with pytest.raises(AttributeError):
             policy.label = "other"
 

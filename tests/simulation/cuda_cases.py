@@ -1,23 +1,38 @@
 """Small simulations of every kind that the CUDA engine knows; run as a program, they go through the CUDA simulator."""
 
 import sys
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 
 from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Result, simulate
 from armspan.environments import Bernoulli, BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
-from armspan.errors import Interrupted
+from armspan.errors import Interrupted, NotApplicable
 from armspan.events.events import Events
 from armspan.events.regions import Regions, regions_of
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.families import counts, linear, sampled
+from armspan.kernels.family import Field
+from armspan.kernels.gpu import forms
+from armspan.kernels.life import live
+from armspan.kernels.philox import HALF, POLICIES, unit, words
+from armspan.policies import POLICIES as REGISTERED
+from armspan.policies import Policy
 from armspan.simulation import runner
+from armspan.simulation.engines import cuda, cuda_launch
 
 STEPS = 61
 EVENTFUL = ("registers", "chain", "box")
 SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
 """A team of 32 threads is slow to simulate."""
 TEAMED = [LinUCBd(), LinTS()]
+BRIEF: Any = {"horizon": 27, "runs": [4, 2**31 + 5], "checkpoints": [1, 9, 27]}
+"""For the generic kernel, which is run for everyone."""
 
 
 def environments() -> dict[str, Any]:
@@ -41,14 +56,31 @@ def team_environments() -> dict[str, Any]:
     return {name: environments()[name] for name in ("addresses", "chain", "box", "clicks")} | {"crowd": crowd}
 
 
-def policies(name: str) -> list[Any]:
+def usual_policies(name: str) -> list[Any]:
     return [LinUCBd(), Greedy(), LinTS()] + ([] if name == "box" else [ContextUCB()])
 
 
-def run(name: str, engine: str, **options: Any) -> Result:
+def everyone(name: str) -> list[Any]:
+    """All of the registry that GPUs run, two whose arms share what they learn, one with a family nobody else has."""
+    env = environments()[name]
+    shared = LinUCBd(shared=True, label="shared"), LinTS(shared=True, label="shared, sampled")
+    return [
+        policy for policy in (*(kind() for kind in REGISTERED.values()), *shared, Coin()) if runs_there(policy, env)
+    ]
+
+
+def runs_there(policy: Any, env: Any) -> bool:
+    try:
+        policy.check(env, 1)
+    except NotApplicable:
+        return False
+    return cuda_launch.problem_of(env, policy) is not None
+
+
+def run(name: str, engine: str, policies: list[Any] | None = None, **options: Any) -> Result:
     usual: dict[str, Any] = {"horizon": STEPS, "runs": [4, 7, 2**31 + 5], "seed": 2**40 + 9}
     usual["checkpoints"] = [1, 2, 8, 9, 40, STEPS]
-    return simulate(environments()[name], policies(name), engine=engine, **(usual | options))
+    return simulate(environments()[name], policies or usual_policies(name), engine=engine, **(usual | options))
 
 
 def watched(name: str, engine: str) -> Events:
@@ -61,52 +93,146 @@ def watched(name: str, engine: str) -> Events:
         return simulate(environments()[name], LinUCBd(), engine=engine, **options).events["LinUCB-d"]
 
 
+class CoinState(NamedTuple):
+    """What a family has that is like none of the package: pulls and reward_sums (R, K)."""
+
+    pulls: Any
+    reward_sums: Any
+
+
+@inlined
+def nothing_of(K, d):  # type: ignore[no-untyped-def]
+    return ()
+
+
+@inlined
+def of_run(state, r):  # type: ignore[no-untyped-def]
+    return state.pulls[r], state.reward_sums[r]
+
+
+@inlined
+def toss(own, scratch, block, c, knobs, i, run, step, K, d):  # type: ignore[no-untyped-def]
+    """With probability knobs[0] any arm, else the largest mean reward, of so many more pulls as knobs[1] says."""
+    pulls, reward_sums = own
+    chance, which, _, _ = words(block.seed, run, step, 0, POLICIES)
+    a: Any = np.int64((which * np.uint64(K)) >> HALF)
+    if unit(chance) >= knobs[0][i]:
+        a = 0
+        for k in range(1, K):
+            if reward_sums[k] / (pulls[k] + knobs[1][i]) > reward_sums[a] / (pulls[a] + knobs[1][i]):
+                a = k
+    return a
+
+
+@inlined
+def note(own, scratch, a, x, c, y, d):  # type: ignore[no-untyped-def]
+    own[0][a] += 1
+    own[1][a] += y
+
+
+@kernel
+def advance_coin(block, knobs, marks, state, regret, curve, tally):  # type: ignore[no-untyped-def]
+    live(block, knobs, marks, state, regret, curve, tally, 0, nothing_of, of_run, toss, note)
+
+
+room: Any = ModuleType("armspan.kernels.families.coin")
+room.FAMILY = replace(
+    counts.FAMILY,
+    name="coin",
+    fields=(Field("pulls", "K", sums=True, dtype=np.int64), Field("reward_sums", "K", sums=True)),
+    scratch=(),
+    state=CoinState,
+    choose=toss,
+    learn=note,
+    advance=lambda K, d: advance_coin,
+    knobs=("epsilon", "more"),
+)
+sys.modules[room.__name__] = room
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coin(Policy):
+    """A policy of that family: it has two knobs, draws numbers of its own, and needs no scratch."""
+
+    title: ClassVar[str] = "coin"
+    family: ClassVar[str | None] = "coin"
+
+    def knobs(self, env: Any) -> Mapping[str, Any]:
+        return {"epsilon": lambda t: 1 / np.sqrt(t), "more": lambda t: 1.0 + 0.0 * t}
+
+    def reference(self, env: Any) -> Any:
+        raise NotImplementedError
+
+
+@contextmanager
+def tidied_every(steps: int) -> Iterator[None]:
+    """Linear families that compute V⁻¹ afresh so often."""
+    often = (patch.object(home, "FAMILY", replace(home.FAMILY, every=steps)) for home in (linear, sampled))
+    with next(often), next(often):
+        yield
+
+
 def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
-    from armspan.kernels import cuda as kernels
-    from armspan.kernels import cuda_team
-    from armspan.simulation.engines import cuda, cuda_launch
+    from armspan.kernels.gpu import registers
 
-    team: Any = cuda_team
     cuda_launch.FIRST_LAUNCH, cuda_launch.FEWEST, cuda_launch.LAUNCH_SECONDS, cuda_launch.STAGE = 200, 1, 0.0, 3
-    kernels.REBUILD, kernels.FLUSH = 16, 8
+    registers.FLUSH = 8
     arrays: dict[str, Any] = {}
-    for name in environments():
-        result = run(name, "cuda")
-        assert result.suboptimal_pulls is not None
-        arrays |= {f"{name} pseudo_regret": result.pseudo_regret, f"{name} noise": result.noise}
-        arrays[f"{name} suboptimal"] = result.suboptimal_pulls
-    for name in EVENTFUL:
-        events = watched(name, "cuda").arrays()
-        arrays |= {f"{name} {part}": array for part, array in events.items()}
-    cuda_launch.FULL = 1
-    arrays["many"] = run("registers", "cuda").pseudo_regret
-    kernels.MOST_SHARED = kernels.MOST_REGISTERS = 0
-    kernels.kernel.cache_clear()
-    arrays["from afar"] = run("registers", "cuda").pseudo_regret
-    single = run("registers", "cuda", precision="float32")
-    with patch.object(cuda_launch, "FIRST_LAUNCH", 10**6):
-        arrays["single in one launch"] = run("registers", "cuda", precision="float32").pseudo_regret
-    corner = np.array([1.3594946641428347, 1.5690490878809533])  # a box so small that in single precision it is a point
-    narrow = BoxContexts(
-        [[-1.217718263570188, 1.512720870788054], [0.8433422759475371, -1.5523636543091315]], corner, corner + 7.4e-8
-    )
-    arrays["narrow"] = simulate(narrow, LinUCBd(), engine="cuda", precision="float32", **SHORT).pseudo_regret
-    arrays |= {
-        "engine": np.array(single.engine),
-        "single pseudo_regret": single.pseudo_regret,
-        "single noise": single.noise,
-    }
-    cuda_launch.MOST_ALONE, team.REBUILD = 0, 4
-    for name, env in team_environments().items():
-        team = simulate(env, TEAMED, engine="cuda", **SHORT)
-        assert team.suboptimal_pulls is not None
-        arrays |= {f"{name} by a team": team.pseudo_regret, f"{name} pulls by a team": team.suboptimal_pulls}
-    cuda_launch.MOST_ALONE, cuda.MOST_TOGETHER, told = 200, 2, []
-    arrays["in two chunks"] = run("chain", "cuda", progress=lambda *now: told.append(now)).pseudo_regret
-    arrays["progress"] = np.array(told[-1])
-    arrays["stopped"] = np.array(stopped())
+    with tidied_every(16):
+        for name in environments():
+            arrays |= results(name, run(name, "cuda"))
+        for name in EVENTFUL:
+            events = watched(name, "cuda").arrays()
+            arrays |= {f"{name} {part}": array for part, array in events.items()}
+        with patch.object(forms, "FULL", 1):
+            arrays["many"] = run("registers", "cuda").pseudo_regret
+            registers.MOST_SHARED = registers.MOST_REGISTERS = 0
+            registers.kernel.cache_clear()
+            arrays["from afar"] = run("registers", "cuda").pseudo_regret
+            arrays |= results("single", run("registers", "cuda", precision="float32"))
+            with patch.object(cuda_launch, "FIRST_LAUNCH", 10**6):
+                arrays["single in one launch"] = run("registers", "cuda", precision="float32").pseudo_regret
+        corner = np.array([1.3594946641428347, 1.5690490878809533])  # so small a box is a point in single precision
+        narrow = BoxContexts(
+            [[-1.217718263570188, 1.512720870788054], [0.8433422759475371, -1.5523636543091315]],
+            corner,
+            corner + 7.4e-8,
+        )
+        arrays["narrow"] = simulate(narrow, LinUCBd(), engine="cuda", precision="float32", **SHORT).pseudo_regret
+        arrays["in two chunks"], arrays["progress"] = in_two_chunks()
+        arrays["stopped"] = np.array(stopped())
+    with tidied_every(8), patch.dict(forms.FAST, clear=True):
+        for name in environments():
+            arrays |= results(f"{name} generic", run(name, "cuda", everyone(name), **BRIEF))
+        single: Any = {"precision": "float32"} | BRIEF
+        arrays |= results("single generic", run("registers", "cuda", everyone("registers"), **single))
+        arrays |= results("single box generic", run("box", "cuda", everyone("box"), **single))
+        with patch.object(cuda_launch, "FIRST_LAUNCH", 10**6):
+            arrays["generic in one launch"] = run("chain", "cuda", everyone("chain"), **BRIEF).pseudo_regret
+    with tidied_every(4), patch.object(forms, "MOST_ALONE", 0):
+        for name, env in team_environments().items():
+            arrays |= results(f"{name} by a team", simulate(env, TEAMED, engine="cuda", **SHORT))
     np.savez(path, **arrays)
+
+
+def results(name: str, result: Result) -> dict[str, Any]:
+    """What is compared."""
+    assert result.suboptimal_pulls is not None
+    return {
+        f"{name} pseudo_regret": result.pseudo_regret,
+        f"{name} noise": result.noise,
+        f"{name} suboptimal": result.suboptimal_pulls,
+        f"{name} engine": np.array(result.engine),
+    }
+
+
+def in_two_chunks() -> tuple[Any, Any]:
+    """Pseudo-regret where the memory has room for two of three runs, and the last that was told of the progress."""
+    told: list[tuple[int, int]] = []
+    with patch.object(cuda, "MOST_TOGETHER", 2):
+        result = run("chain", "cuda", progress=lambda done, total: told.append((done, total)))
+    return result.pseudo_regret, np.array(told[-1])
 
 
 def stopped() -> str:

@@ -16,17 +16,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armspan import LinUCBd, simulate
+from armspan import ContextUCB, LinTS, LinUCBd, Result, simulate
 from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import NotApplicable
 from armspan.events.regions import regions_of
-from armspan.kernels import cuda_team, draws, linear
+from armspan.kernels import draws, linear
+from armspan.kernels.gpu import form_of, forms
 from armspan.kernels.single import in_single
-from armspan.simulation.engines import cuda
+from armspan.simulation.engines import cuda, cuda_launch
 from tests.simulation import cuda_cases
 
 ROOT = Path(__file__).parents[2]
 LARGE = FiniteContexts(np.ones((50, 1, 30)), np.ones((50, 30)))
+HUGE = FiniteContexts(np.ones((2000, 1, 200)), np.ones((2000, 200)))
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +42,36 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, An
         yield dict(archive.items())
 
 
-@pytest.mark.parametrize("name", list(cuda_cases.environments()))
-def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
-    expected = cuda_cases.run(name, "cpu")
+def assert_same(simulated: dict[str, Any], name: str, expected: Result) -> None:
+    """The same choices, and the same noise."""
     np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(simulated[f"{name} suboptimal"], expected.suboptimal_pulls)
     np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", list(cuda_cases.environments()))
+def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], name: str) -> None:
+    assert_same(simulated, name, cuda_cases.run(name, "cpu"))
+
+
+@pytest.mark.parametrize("name", list(cuda_cases.environments()))
+def test_the_generic_kernel_runs_every_family_as_the_cpu_does(simulated: dict[str, Any], name: str) -> None:
+    expected = cuda_cases.run(name, "cpu", cuda_cases.everyone(name), **cuda_cases.BRIEF)
+    assert_same(simulated, f"{name} generic", expected)
+
+
+def test_the_generic_kernel_does_not_depend_on_how_long_launches_are(simulated: dict[str, Any]) -> None:
+    np.testing.assert_array_equal(simulated["generic in one launch"], simulated["chain generic pseudo_regret"])
+
+
+@pytest.mark.parametrize("name", ["registers", "box"])
+def test_the_generic_kernel_in_single_precision_is_the_same_to_its_rounding(
+    simulated: dict[str, Any], name: str
+) -> None:
+    single = "single generic" if name == "registers" else "single box generic"
+    np.testing.assert_allclose(simulated[f"{single} noise"], simulated[f"{name} generic noise"], rtol=0, atol=1e-4)
+    apart = np.abs(simulated[f"{single} pseudo_regret"] - simulated[f"{name} generic pseudo_regret"])
+    assert (apart < 1e-4).mean() > 0.9
 
 
 @pytest.mark.parametrize("name", cuda_cases.EVENTFUL)
@@ -64,24 +90,53 @@ def test_large_tables_and_states_give_the_same(simulated: dict[str, Any]) -> Non
 @pytest.mark.parametrize("name", list(cuda_cases.team_environments()))
 def test_teams_make_the_same_choices(simulated: dict[str, Any], name: str) -> None:
     expected = simulate(cuda_cases.team_environments()[name], cuda_cases.TEAMED, engine="cpu", **cuda_cases.SHORT)
-    np.testing.assert_allclose(simulated[f"{name} by a team"], expected.pseudo_regret, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(simulated[f"{name} pulls by a team"], expected.suboptimal_pulls)
+    assert_same(simulated, f"{name} by a team", expected)
 
 
 def test_a_team_shares_what_it_needs_and_no_more() -> None:
     """V⁻¹, which is K·d² numbers, and little else; what does not fit is left to threads alone."""
     needed = 10 * 20 * 20 * 8
-    assert needed < cuda_team.layout(10, 20).bytes_shared(single=False) < 1.4 * needed < cuda_team.MOST_BYTES
+    assert needed < forms.layout(10, 20).bytes_shared(single=False) < 1.4 * needed < forms.MOST_SHARED
 
 
 @given(K=st.integers(2, 100), d=st.integers(1, 40))
 def test_a_team_has_room_for_every_entry_once(K: int, d: int) -> None:
-    plan = cuda_team.layout(K, d)
-    k, i, j = np.ogrid[:K, :d, :d]
-    places = k // cuda_team.TEAM * d + j, i % plan.rows, k % cuda_team.TEAM * plan.together + i // plan.rows
+    plan = forms.layout(K, d)
+    places = plan.place(*np.ogrid[:K, :d, :d])
     flat = np.ravel_multi_index(np.broadcast_arrays(*places), plan.shape)
     assert np.unique(flat).size == K * d * d
-    assert np.broadcast_to(places[2], (K, d, d)).max() < cuda_team.TEAM
+    assert np.broadcast_to(places[1], (K, d, d)).max() < plan.rows
+    assert np.broadcast_to(places[2], (K, d, d)).max() < forms.TEAM
+
+
+@pytest.mark.parametrize(
+    ("policy", "K", "d", "form"),
+    [
+        (LinUCBd(), 2, 2, "Registers"),
+        (LinTS(), 10, 20, "Team"),
+        (LinUCBd(), 10, 40, "Registers"),  # in the thread's own memory: too much for a team to share
+        (LinUCBd(), 50, 30, "Generic"),
+        (ContextUCB(), 2, 2, "Generic"),
+    ],
+)
+def test_the_door_knows_the_form_and_what_a_run_carries(policy: Any, K: int, d: int, form: str) -> None:
+    problem = cuda_launch.problem_of(FiniteContexts(np.ones((K, 3, d)), np.ones((K, d))), policy)
+    assert problem is not None
+    found, state = form_of(problem), problem.family.empty(1, **problem.sizes)
+    assert type(found).__name__ == form
+    problem.family.fresh(state, {"ridge": 2.0})
+    learnt = sum(start.size for start in found.start(state))
+    assert learnt == sum(np.prod(part.shape) for part in found.groups[0])
+    assert found.bytes_per_run >= 8 * learnt
+    blocks, threads = found.grid(1000)
+    assert blocks * threads >= 1000
+
+
+def test_events_of_what_only_the_generic_kernel_can_run_are_refused() -> None:
+    problem = cuda_launch.problem_of(LARGE, LinUCBd(), watching=True)
+    assert problem is not None
+    with pytest.raises(NotApplicable, match='cannot count the events of this problem; engine "cpu" can'):
+        form_of(problem)
 
 
 def test_single_precision_is_the_same_to_its_rounding(simulated: dict[str, Any]) -> None:
@@ -95,7 +150,7 @@ def test_single_precision_does_not_depend_on_how_long_launches_are(simulated: di
 
 
 def test_single_precision_says_so_and_ends_where_a_gap_is_lost_to_rounding(simulated: dict[str, Any]) -> None:
-    assert str(simulated["engine"]) == "cuda, float32"
+    assert str(simulated["single engine"]) == "cuda, float32"
     assert np.isfinite(simulated["narrow"]).all()
 
 
@@ -119,7 +174,7 @@ def test_an_error_on_one_gpu_stops_the_others_and_is_a_sentence(monkeypatch: pyt
 
 def test_chunks_and_progress(simulated: dict[str, Any]) -> None:
     np.testing.assert_allclose(simulated["in two chunks"], simulated["chain pseudo_regret"], rtol=0, atol=1e-12)
-    total = len(cuda_cases.policies("chain")) * 3 * cuda_cases.STEPS
+    total = len(cuda_cases.usual_policies("chain")) * 3 * cuda_cases.STEPS
     assert simulated["progress"].tolist() == [total, total]
 
 
@@ -163,7 +218,7 @@ class OwnEnvironment:
     [
         (paper_1a(), OwnPolicy, {}, "the policy OwnPolicy is not compiled for it"),
         (OwnEnvironment(), LinUCBd(feature_bound=1.0, parameter_bound=1.0), {}, "is not compiled for it"),
-        (LARGE, LinUCBd(), {}, "what LinUCB-d learns of 50 arms in finite contexts does not fit into a GPU's thread"),
+        (HUGE, LinUCBd(), {}, "what LinUCB-d learns of 2000 arms in finite contexts does not fit into its memory"),
     ],
 )
 def test_what_cannot_run_on_a_gpu_is_refused_in_a_sentence(
@@ -234,8 +289,9 @@ def test_several_gpus_share_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_chunks_fit_into_the_memory() -> None:
     """A thousand numbers a run or so: of 1 MB free, half is used."""
     work: Any = SimpleNamespace(
-        env=paper_1a(), checkpoints=np.arange(500), runs=np.arange(10**6), horizon=1000, regions=None
-    )
+        env=paper_1a(), policies=[LinUCBd(), ContextUCB()], precision="float64", events={}, regions=None,
+        checkpoints=np.arange(500), runs=np.arange(10**6), horizon=1000,
+    )  # fmt: skip
     memory = SimpleNamespace(get_memory_info=lambda: (1e6, 2e6))
     gpus = SimpleNamespace(gpus=[nullcontext()], current_context=lambda: memory)
     assert 50 < cuda._runs_that_fit(work, gpus) < 62

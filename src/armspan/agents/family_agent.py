@@ -18,7 +18,7 @@ from armspan.agents.inputs import Inputs
 from armspan.agents.policies import described, loader
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.block import Block
-from armspan.kernels.family import Family
+from armspan.kernels.family import Family, Field, usual_sizes
 from armspan.theory import Schedule
 
 AHEAD = 1024
@@ -67,10 +67,11 @@ class FamilyAgent:
         policy: Any,
         family: Family,
         knobs: Mapping[str, float | Schedule],
+        sizes: Mapping[str, int] | None = None,
         feature_names: Sequence[Any] | None = None,
     ) -> None:
         self.settings, self.policy = settings, policy
-        self._family = family
+        self._family, self._sizes = family, sizes or {}
         self._numbers = {name: knob for name, knob in knobs.items() if not callable(knob)}
         self._schedules: list[Any] = [knobs[name] for name in family.knobs]
         self._ahead: tuple[int, list[FloatArray]] = (0, [])
@@ -129,8 +130,8 @@ class FamilyAgent:
     def scores(self, x: Any) -> Scores:
         """Mean, width and index of every arm for one context; where indices are drawn, their means. Decides nothing."""
         with self._lock:
-            mean, width, index, _ = self._seen(self._state, self._block(x), self._knobs())
-            return Scores(self.arms, mean, width, index)
+            seen = self._family.seen(self._state, self._block(x), self._knobs())
+            return Scores(self.arms, seen.mean, seen.width, seen.index)
 
     # Learning
 
@@ -287,7 +288,7 @@ class FamilyAgent:
 
     def _fresh(self, n_arms: int, n_contexts: int) -> Any:
         """What is known before anything is seen."""
-        state = self._family.empty(1, K=n_arms, d=self.settings.width, n=n_contexts)
+        state = self._family.empty(1, **usual_sizes(n_arms, self.settings.width, n_contexts, self._sizes))
         self._family.fresh(state, self._numbers)
         return state
 
@@ -348,23 +349,19 @@ class FamilyAgent:
     def _shares(self, x: Any, only: Sequence[Hashable] | None, knobs: list[float]) -> FloatArray:
         block, rows = self._block(x), np.flatnonzero(eligible(self._place, only))
         result = np.zeros(len(self._place))
-        result[rows] = self._seen(self._part(rows), _with_arms(block, rows), knobs)[3]
+        result[rows] = self._family.seen(self._part(rows), _with_arms(block, rows), knobs).share
         return result
 
-    def _seen(
-        self, state: Any, block: Block, knobs: list[float]
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Mean, width, index and probability of every arm."""
-        mean, width = np.empty(block.means.shape[1]), np.empty(block.means.shape[1])
-        self._family.score_once(block, state, mean, width)
-        share, index = self._family.shares(mean, width, knobs)
-        return mean, width, index, share
+    def _axis(self, field: Field) -> int:
+        """Which axis of a field goes over the arms, -1 if none does."""
+        each = "KA" if "A" not in self._sizes else "K"
+        return max(field.shape.find(letter) for letter in each)
 
     def _part(self, rows: IntArray) -> Any:
         """What is known of some of the arms."""
         parts = []
         for field, array in zip(self._family.fields, self._state, strict=True):
-            axis = field.shape.find("K")
+            axis = self._axis(field)
             parts.append(array if axis < 0 else np.ascontiguousarray(np.take(array, rows, axis=axis + 1)))
         return type(self._state)(*parts)
 
@@ -373,7 +370,7 @@ class FamilyAgent:
         room = self._state[0].shape[1] if self._by_context else 0
         state, known = self._fresh(len(names), room), np.flatnonzero(rows >= 0)
         for field, new, old in zip(self._family.fields, state, self._state, strict=True):
-            axis = field.shape.find("K") + 1
+            axis = self._axis(field) + 1
             if axis == 0:
                 new[:] = old
             else:

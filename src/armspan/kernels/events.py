@@ -76,34 +76,57 @@ def meta_regions(x, losses, bases, units, radius, regions):
 
 
 @inlined
-def begin_frame(needed, p, pulls, arrivals, bad, frames, irregular, clouded, r, K):
-    """Judge the frame that ends and begin the next. Changes arrays of `EventCounts`."""
-    ended = frames[r]
+def begin_frame(counted, r, K):
+    """Judge the frame that ends and begin the next. Changes counted."""
+    ended = counted.frame[r]
     length = 2.0**ended
-    for c in range(needed.size):
-        if needed[c] and arrivals[r, c] <= p / 2.0 * length:
-            irregular[r, ended + 1] = True
-        arrivals[r, c] = 0
+    for c in range(counted.needed.size):
+        if counted.needed[c] and counted.arrivals[r, c] <= counted.p / 2.0 * length:
+            counted.irregular[r, ended + 1] = True
+        counted.arrivals[r, c] = 0
         for k in range(K):
-            pulls[r, ended + 1, c, k] = pulls[r, ended, c, k]
-    clouded[r, ended + 1] = bad[r] >= p / 4.0 * length
-    bad[r] = 0
-    frames[r] = ended + 1
+            counted.pulls[r, ended + 1, c, k] = counted.pulls[r, ended, c, k]
+    counted.clouded[r, ended + 1] = counted.bad[r] >= counted.p / 4.0 * length
+    counted.bad[r] = 0
+    counted.frame[r] = ended + 1
 
 
 @inlined
-def event_of(irregular, clouded, r, frame, misses):
-    """Which of 𝒜, ℬ, 𝒞, 𝒟 a step is in; 𝒟 if a suboptimal arm is pulled."""
-    return 0 if irregular[r, frame] else 1 if misses > 0 else 2 if clouded[r, frame] else 3
+def begins_frame(t):
+    """Whether step 1, 2, … is the first of a frame that another one came before."""
+    return t > 1 and t & (t - 1) == 0
 
 
 @inlined
-def rarest_of(basis, pulls, r, frame, k):
+def is_missed(estimate, mean, width):
+    """Whether an estimate is off by more than its width: event ℬ, if it is so for any arm."""
+    return abs(estimate - mean) > width
+
+
+@inlined
+def count_step(counted, r, t, region, a, loss, misses):
+    """Count step t of a run: arm a was pulled in this region, at this loss, with so many misses. Changes counted."""
+    frame = counted.frame[r]
+    event = 0 if counted.irregular[r, frame] else 1 if misses > 0 else 2 if counted.clouded[r, frame] else 3
+    if event < 3 or loss > 0:
+        counted.steps[r, frame, event] += 1
+        counted.regret[r, frame, event] += loss
+    counted.misses[r, frame] += misses
+    counted.bad[r] += misses > 0
+    counted.arrivals[r, region] += 1
+    counted.pulls[r, frame, region, a] += 1
+    counted.good_pulls[r, region, a] += misses == 0
+    if loss > 0:
+        counted.last[r] = t
+
+
+@inlined
+def rarest_of(counted, r, k):
     """Pulls of the least pulled region of an arm's basis, -1 if it has none."""
-    least = -1
-    for c in range(basis.shape[1]):
-        if basis[k, c] and (least < 0 or pulls[r, frame, c, k] < least):
-            least = pulls[r, frame, c, k]
+    least, frame = -1, counted.frame[r]
+    for c in range(counted.basis.shape[1]):
+        if counted.basis[k, c] and (least < 0 or counted.pulls[r, frame, c, k] < least):
+            least = counted.pulls[r, frame, c, k]
     return least
 
 
@@ -124,16 +147,13 @@ def advance_counting(block, alpha, marks, state, regrets, regions, counted, curv
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 c, t = contexts[i], block.first + i + 1
-                if t > 1 and t & (t - 1) == 0:
-                    begin_frame(
-                        counted.needed, counted.p, counted.pulls, counted.arrivals, counted.bad, counted.frame,
-                        counted.irregular, counted.clouded, r, K,
-                    )  # fmt: skip
+                if begins_frame(t):
+                    begin_frame(counted, r, K)
                 best, second, a, misses = LOWEST, LOWEST, 0, 0
                 for k in range(K):  # as `choose`, which would be slow in here
                     mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
                     width = alpha[i] * math.sqrt(abs(variance[k]))
-                    misses += abs(mean[k] - means[c, k]) > width
+                    misses += is_missed(mean[k], means[c, k], width)
                     index[k] = mean[k] + width
                     best, second, a = contend(index[k], k, best, second, a)
                 if is_tie(best, second, block.unit):
@@ -143,20 +163,9 @@ def advance_counting(block, alpha, marks, state, regrets, regions, counted, curv
                 learn(V, V_inv, b, theta_hat, a, x, c, means[c, a] + noise[i], mean[a], variance[a], z, d)
                 regret += losses[c, a]
                 costly[tally.bins[i], a] += losses[c, a] > 0
-                frame, region, loss = counted.frame[r], regions[c], losses[c, a]
-                event = event_of(counted.irregular, counted.clouded, r, frame, misses)
-                if event < 3 or loss > 0:
-                    counted.steps[r, frame, event] += 1
-                    counted.regret[r, frame, event] += loss
-                counted.misses[r, frame] += misses
-                counted.bad[r] += misses > 0
-                counted.arrivals[r, region] += 1
-                counted.pulls[r, frame, region, a] += 1
-                counted.good_pulls[r, region, a] += misses == 0
-                if loss > 0:
-                    counted.last[r] = t
+                count_step(counted, r, t, regions[c], a, losses[c, a], misses)
             curve[r, m], start = regret, marks[m]
             grams[r, m] = V
             for k in range(K):
-                rarest[r, m, k] = rarest_of(counted.basis, counted.pulls, r, counted.frame[r], k)
+                rarest[r, m, k] = rarest_of(counted, r, k)
         regrets[r] = regret

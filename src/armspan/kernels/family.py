@@ -11,10 +11,11 @@ from armspan._typing import FloatArray
 
 @dataclass(frozen=True)
 class Field:
-    """One array of what is learnt in a run.
+    """One array of what is learnt in a run, or of its scratch.
 
-    shape : letters K, d and n for arms, features and contexts. sums : whether it adds up over what was seen, so that
-    knowledge can be merged; if not, it follows from those that do.
+    shape : letters K, d and n for arms, features and contexts, A for models, others as the policy says. sums : whether
+    it adds up over what was seen, so that knowledge can be merged, and single precision is not enough for it; if not,
+    it follows from those that do.
     """
 
     name: str
@@ -22,36 +23,58 @@ class Field:
     sums: bool = False
     dtype: type = np.float64
 
+    def size(self, **sizes: int) -> tuple[int, ...]:
+        """The shape in numbers."""
+        return tuple(sizes[letter] for letter in self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is seen of every arm (K,) before a choice: estimate, width, index, and its probability."""
+
+    mean: FloatArray
+    width: FloatArray
+    index: FloatArray
+    share: FloatArray
+
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """A kind of knowledge and how it is used.
 
-    state : a NamedTuple with one array (R, …) per field. fresh : writes what is known before anything is seen, given
-    the state and the policy's numbers. advance : the kernel for K arms and d features, `life.live` or what does the
-    same faster. choose_once, score_once, learn_once : the kernels of agents, see `life`. shares : from the estimate and
-    width (K,) of each arm and the knobs of a step, its probability (K,), and the index (K,) that says why. knobs : what
-    a policy must give for every step, in the kernel's order. tidy, every : what is done to a state every so many steps.
-    on_gpu : the name of its form there, or none. explains : whether its steps are those of
-    the paper's proof.
+    state : a NamedTuple with one array (R, …) per field. scratch : what a run needs beside it while it lives. fresh :
+    writes what is known before anything is seen, given the state and the policy's numbers. choose, learn : the inlined
+    functions of one run, see `life`. advance : the kernel for K arms and d features, `life.live` or what does the same
+    faster. choose_once, learn_once : the kernels of agents, see `life`. seen : what an agent can say of its arms, given
+    a state of one run, a block of one step, and its knobs. knobs : what a policy must give for every step, in the
+    kernel's order. tidy, every : what is done to a state every so many steps; tidy_run(own, scratch, K, d) : the same
+    for one run, inlined. on_gpu : False if `choose`, `learn` or `tidy_run` do more than index arrays and call inlined
+    functions: then no GPU can run them. explains : whether its steps are those of the paper's proof.
     """
 
     name: str
     fields: tuple[Field, ...]
+    scratch: tuple[Field, ...]
     state: Callable[..., Any]
     fresh: Callable[[Any, Mapping[str, float]], None]
+    choose: Callable[..., int]
+    learn: Callable[..., None]
     advance: Callable[[int, int], Callable[..., None]]
     choose_once: Callable[..., int]
-    score_once: Callable[..., None]
     learn_once: Callable[..., None]
-    shares: Callable[[FloatArray, FloatArray, Sequence[float]], tuple[FloatArray, FloatArray]]
+    seen: Callable[[Any, Any, Sequence[float]], Seen]
     knobs: tuple[str, ...] = ("alpha",)
     tidy: Callable[[Any], None] | None = None
+    tidy_run: Callable[..., None] | None = None
     every: int = 1
-    on_gpu: str | None = None
+    on_gpu: bool = True
     explains: bool = False
 
     def empty(self, n_runs: int, **sizes: int) -> Any:
         """A state of so many runs, all 0."""
-        shapes = {field: [sizes[letter] for letter in field.shape] for field in self.fields}
-        return self.state(**{f.name: np.zeros((n_runs, *shape), f.dtype) for f, shape in shapes.items()})
+        return self.state(**{f.name: np.zeros((n_runs, *f.size(**sizes)), f.dtype) for f in self.fields})
+
+
+def usual_sizes(K: int, d: int, n: int, other: Mapping[str, int] | None = None) -> dict[str, int]:
+    """What letters of shapes stand for: arms, features, contexts, and A models, one per arm unless said otherwise."""
+    return {"K": K, "d": d, "n": n, "A": K} | dict(other or {})

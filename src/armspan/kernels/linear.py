@@ -1,6 +1,7 @@
 """Linear policies: a step scores the arms, chooses one, is rewarded and learns, in O(K·d²) whatever t is.
 
-Per arm there are V, V⁻¹ (d, d) and b, θ̂ (d,). Of the two symmetric matrices only the lower triangle is used.
+Per arm there are V, V⁻¹ (d, d) and b, θ̂ (d,), or one of each that all arms share: then arrays have one row, which is
+every arm's. Of the two symmetric matrices only the lower triangle is used.
 """
 
 import math
@@ -17,15 +18,21 @@ LOWEST = -math.inf
 
 
 @inlined
+def row_of(a, array):
+    """Where an arm's knowledge is in an array (K, …), or (1, …) if all arms share it."""
+    return min(a, array.shape[0] - 1)
+
+
+@inlined
 def score(V_inv, theta_hat, a, x, c, d):
     """r̂ = θ̂ᵀx and σ̂² = xᵀV⁻¹x of one arm: Algorithm 1, line 6, in its dual form (Appendix B)."""
-    mean, variance = 0.0, 0.0
+    m, mean, variance = row_of(a, V_inv), 0.0, 0.0
     for i in range(d):
         total = 0.0
         for j in range(i):
-            total += V_inv[a, i, j] * x[c, a, j]
-        variance += x[c, a, i] * (2.0 * total + V_inv[a, i, i] * x[c, a, i])
-        mean += theta_hat[a, i] * x[c, a, i]
+            total += V_inv[m, i, j] * x[c, a, j]
+        variance += x[c, a, i] * (2.0 * total + V_inv[m, i, i] * x[c, a, i])
+        mean += theta_hat[m, i] * x[c, a, i]
     return mean, variance
 
 
@@ -56,11 +63,12 @@ def best_of(index, unit, seed, run, step, K):
 @inlined
 def products(V_inv, a, x, c, z, d):
     """Z = V⁻¹x of an arm, by one pass over the triangle. Changes z (d,)."""
+    m = row_of(a, V_inv)
     for i in range(d):
-        total = V_inv[a, i, i] * x[c, a, i]
+        total = V_inv[m, i, i] * x[c, a, i]
         for j in range(i):
-            total += V_inv[a, i, j] * x[c, a, j]
-            z[j] += V_inv[a, i, j] * x[c, a, i]
+            total += V_inv[m, i, j] * x[c, a, j]
+            z[j] += V_inv[m, i, j] * x[c, a, i]
         z[i] = total
 
 
@@ -97,35 +105,33 @@ def record(V, b, a, x, c, row, weight, y, d):
 @inlined
 def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
     """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow. Changes all four; z is scratch."""
+    m = row_of(a, V)
     products(V_inv, a, x, c, z, d)
-    record(V, b, a, x, c, a, 1.0, y, d)
-    refine(V_inv, theta_hat, a, y, mean, variance, z, d)
+    record(V, b, m, x, c, a, 1.0, y, d)
+    refine(V_inv, theta_hat, m, y, mean, variance, z, d)
 
 
 @inlined
 def learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean, variance):
     """`learn` by hand for d = 2, which keeps z in registers and saves a tenth of the whole step."""
-    x0, x1 = x[c, a, 0], x[c, a, 1]
-    z0, z1 = V_inv[a, 0, 0] * x0 + V_inv[a, 1, 0] * x1, V_inv[a, 1, 0] * x0 + V_inv[a, 1, 1] * x1
+    m, x0, x1 = row_of(a, V), x[c, a, 0], x[c, a, 1]
+    z0, z1 = V_inv[m, 0, 0] * x0 + V_inv[m, 1, 0] * x1, V_inv[m, 1, 0] * x0 + V_inv[m, 1, 1] * x1
     gain = 1.0 / (1.0 + variance)
-    V_inv[a, 0, 0] -= gain * z0 * z0
-    V_inv[a, 1, 0] -= gain * z1 * z0
-    V_inv[a, 1, 1] -= gain * z1 * z1
-    theta_hat[a, 0] += gain * (y - mean) * z0
-    theta_hat[a, 1] += gain * (y - mean) * z1
-    b[a, 0] += y * x0
-    b[a, 1] += y * x1
-    V[a, 0, 0] += x0 * x0
-    V[a, 1, 0] += x1 * x0
-    V[a, 1, 1] += x1 * x1
+    V_inv[m, 0, 0] -= gain * z0 * z0
+    V_inv[m, 1, 0] -= gain * z1 * z0
+    V_inv[m, 1, 1] -= gain * z1 * z1
+    theta_hat[m, 0] += gain * (y - mean) * z0
+    theta_hat[m, 1] += gain * (y - mean) * z1
+    b[m, 0] += y * x0
+    b[m, 1] += y * x1
+    V[m, 0, 0] += x0 * x0
+    V[m, 1, 0] += x1 * x0
+    V[m, 1, 1] += x1 * x1
 
 
 @inlined
-def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
-    """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of an arm afresh, from the Cholesky factor V = LLᵀ. Changes V_inv and theta_hat.
-
-    An arm whose V is singular to rounding keeps what it has: rounding in V weighs more there than rounding in V⁻¹.
-    """
+def cholesky(V, a, L, d):
+    """The factor L of V = LLᵀ of an arm; false where V is singular to rounding. Changes the lower triangle of L."""
     sound = True
     for i in range(d):
         for j in range(i + 1):
@@ -136,7 +142,16 @@ def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
                 sound = sound and rest > d * EPSILON * V[a, i, i]
                 rest = max(rest, EPSILON * V[a, i, i])
             L[i, j] = math.sqrt(rest) if i == j else rest / L[j, j]
-    if sound:
+    return sound
+
+
+@inlined
+def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
+    """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of an arm afresh, from the Cholesky factor V = LLᵀ. Changes V_inv and theta_hat.
+
+    An arm whose V is singular to rounding keeps what it has: rounding in V weighs more there than rounding in V⁻¹.
+    """
+    if cholesky(V, a, L, d):
         for j in range(d):
             L_inv[j, j] = 1.0 / L[j, j]
             for i in range(j + 1, d):

@@ -10,7 +10,7 @@ import numpy as np
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import break_tie, contend, is_tie
 from armspan.kernels.draws import gaussians, log_unit
-from armspan.kernels.linear import score
+from armspan.kernels.linear import cholesky, score
 from armspan.kernels.philox import POLICIES, real, unit, words
 
 LOWEST = -math.inf
@@ -54,6 +54,31 @@ def choose(V_inv, theta_hat, x, c, scale, index, mean, variance, unit, seed, run
         best, second, a = contend(index[k], k, best, second, a)
     if is_tie(best, second, unit):
         a = break_tie(index, best, unit, seed, run, step)
+    return a
+
+
+@inlined
+def choose_shared(own, scratch, block, c, scale, run, step, K, d):
+    """The arm with the largest θ̃ᵀx for one θ̃ = θ̂ + v L⁻ᵀz that all arms share, where V = LLᵀ. Changes scratch."""
+    V, V_inv, _, theta_hat = own
+    index, mean, variance, z, L, _ = scratch
+    cholesky(V, 0, L, d)
+    for back in range(d):
+        i = d - 1 - back
+        rest = normal_of(block.seed, run, step, i)
+        for j in range(i + 1, d):
+            rest -= L[j, i] * z[j]
+        z[i] = rest / L[i, i]
+    best, second, a = LOWEST, LOWEST, 0
+    for k in range(K):
+        total = 0.0
+        for i in range(d):
+            total += (theta_hat[0, i] + scale * z[i]) * block.x[c, k, i]
+        index[k] = total
+        best, second, a = contend(total, k, best, second, a)
+    if is_tie(best, second, block.unit):
+        a = break_tie(index, best, block.unit, block.seed, run, step)
+    mean[a], variance[a] = score(V_inv, theta_hat, a, block.x, c, d)
     return a
 
 

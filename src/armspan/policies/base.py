@@ -75,7 +75,6 @@ class Chance:
 
         return np.asarray(normals(self._seed, self._run, step - 1, n))
 
-
     def uniform(self, step: int) -> float:
         """A number in (0, 1), for a choice by probabilities in step 1, 2, …."""
         from armspan.kernels.sampling import uniform
@@ -150,7 +149,7 @@ class Policy(ABC):
         names = named(n_arms, arms)
         d = features_of(n_features, feature_names)
         own = self.with_intercept() if intercept is True else self
-        knobs = own.knobs(Application(d + (intercept is True), len(names)))
+        application = Application(d + (intercept is True), len(names))
         settings = FamilySettings(
             n_features=d,
             intercept=intercept,
@@ -159,7 +158,15 @@ class Policy(ABC):
             long_contexts=long_contexts,
         )
         how = family(self.compiled)
-        return FamilyAgent(settings, names, policy=self, family=how, knobs=knobs, feature_names=feature_names)
+        return FamilyAgent(
+            settings,
+            names,
+            policy=self,
+            family=how,
+            knobs=own.knobs(application),
+            sizes=own.sizes(application),
+            feature_names=feature_names,
+        )
 
     def refuse_misspelt(self, given: Mapping[str, Any]) -> None:
         """Refuse what `agent` does not know, and say what it knows."""
@@ -191,6 +198,15 @@ class Policy(ABC):
         """What its family is told: numbers, and functions of the step."""
         return {}
 
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        """Letters of its family's fields, where they are not what they usually are: K arms, d features, n contexts."""
+        return {}
+
+    def within(self, horizon: int) -> Self:
+        """The policy for so many steps: where it must know how many and was not told, it is told."""
+        told: Any = {"horizon": horizon}
+        return replace(self, **told) if getattr(self, "horizon", horizon) is None else self
+
     def check(self, env: Environment, horizon: int) -> None:
         """Refuse what cannot run for so many steps."""
         for knob in self.knobs(env).values():
@@ -204,7 +220,7 @@ class Policy(ABC):
         from armspan.kernels.families import family  # imports numba, which takes its time
         from armspan.policies.learners import FamilyLearner
 
-        return FamilyLearner(family(self.compiled), env, runs, self.knobs(env))
+        return FamilyLearner(family(self.compiled), env, runs, self.knobs(env), self.sizes(env))
 
     @abstractmethod
     def reference(self, env: Environment) -> Reference:

@@ -8,17 +8,24 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.kernels.block import Block, Tally
-from armspan.kernels.family import Family
+from armspan.kernels.family import Family, usual_sizes
 from armspan.theory import Schedule
 
 
 class FamilyLearner:
     """A policy of any family, by what its knobs are."""
 
-    def __init__(self, family: Family, env: Environment, runs: IntArray, knobs: Mapping[str, float | Schedule]) -> None:
+    def __init__(
+        self,
+        family: Family,
+        env: Environment,
+        runs: IntArray,
+        knobs: Mapping[str, float | Schedule],
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
         self._family, self._kernel = family, family.advance(env.n_arms, env.n_features)
         self._schedules: list[Any] = [knobs[name] for name in family.knobs]
-        self.state = family.empty(runs.size, K=env.n_arms, d=env.n_features, n=env.n_contexts or 0)
+        self.state = family.empty(runs.size, **usual_sizes(env.n_arms, env.n_features, env.n_contexts or 0, sizes))
         self.regret = np.zeros(runs.size)
         family.fresh(self.state, {name: knob for name, knob in knobs.items() if not callable(knob)})
 

@@ -53,6 +53,4 @@ class LinTS(LinearPolicy):
         return lambda t: R * np.sqrt(9 * d * np.log(t / delta))
 
     def reference(self, env: Environment) -> SampledReference:
-        return SampledReference(
-            n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
-        )
+        return SampledReference(**self.regression(env))

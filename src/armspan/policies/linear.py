@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
@@ -11,9 +11,6 @@ from armspan.errors import InvalidParameter
 from armspan.policies.base import Bounds, Policy, Reference, bound
 from armspan.policies.references.ridge import RidgeReference
 from armspan.theory import Schedule
-
-if TYPE_CHECKING:
-    pass
 
 LEAST_RIDGE = 1e-6
 """In units of l², for simulations: with this and 10⁵ steps of one context, widths are right to 0.1 %."""
@@ -33,15 +30,19 @@ class LinearPolicy(Policy):
     """Pulls the arm with the largest θ̂ᵀx + α_t √(xᵀV⁻¹x), where V = ridge·I + Σxxᵀ.
 
     feature_bound : l, a bound on the length of features; left out, a simulation takes the environment's.
+    shared : whether all arms share one θ, and differ by their features alone.
     """
 
     family: ClassVar[str | None] = "linear"
     feature_bound: float | None = None
+    shared: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.feature_bound is not None:
             _in_range("feature_bound", _validate.real("feature_bound", self.feature_bound, above=0))
+        if not isinstance(self.shared, bool):
+            raise InvalidParameter(f"shared must be True or False, got {self.shared!r:.60}")
 
     def penalty(self, env: Bounds) -> float:
         """The ridge in force: l², as if d dummy contexts l·e_j had been seen with reward 0."""
@@ -59,9 +60,19 @@ class LinearPolicy(Policy):
         return ridge
 
     def reference(self, env: Environment) -> Reference:
-        return RidgeReference(
-            n_arms=env.n_arms, n_features=env.n_features, ridge=self.sound_penalty(env), alpha=self.schedule(env)
-        )
+        return RidgeReference(**self.regression(env))
+
+    def regression(self, env: Environment) -> dict[str, Any]:
+        """What a `RidgeReference` is made with."""
+        sizes = {"n_arms": env.n_arms, "n_features": env.n_features, "shared": self.shared}
+        return sizes | {"ridge": self.sound_penalty(env), "alpha": self.schedule(env)}
+
+    @property
+    def explains(self) -> bool:
+        return super().explains and not self.shared
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        return {"A": 1} if self.shared else {}
 
     @abstractmethod
     def schedule(self, env: Bounds) -> Schedule:

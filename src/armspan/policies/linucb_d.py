@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from armspan.environments import Environment
-from armspan.policies.base import bound
+from armspan.policies.base import Reference, bound
 from armspan.policies.optimistic import OptimisticPolicy
 from armspan.policies.references.primal import Primal
 
@@ -19,6 +19,8 @@ class LinUCBd(OptimisticPolicy):
     title: ClassVar[str] = "LinUCB-d"
     family: ClassVar[str | None] = "linear"
 
-    def reference(self, env: Environment) -> Primal:
+    def reference(self, env: Environment) -> Reference:
+        if self.shared or self.is_practical:  # which the paper does not print
+            return super().reference(env)
         l = bound(self, "feature_bound", env)
         return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

@@ -1,20 +1,27 @@
 """Linear policies whose largest index wins: they have the tuned agent, and most of them the paper's schedule α_t."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Never
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 import numpy as np
 
 from armspan import _validate
-from armspan.policies.base import Application, Bounds, bound, features_of
+from armspan.environments import Environment
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.base import Application, Bounds, Reference, bound, features_of
 from armspan.policies.linear import LinearPolicy
+from armspan.policies.references.practical import PracticalReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 if TYPE_CHECKING:
-    from armspan.agents import Agent
+    pass
+
+
+PRACTICAL = "practical"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +45,7 @@ class IndexPolicy(LinearPolicy):
         dtype: str = "float64",
         long_contexts: str = "warn",
         **misspelt: Never,
-    ) -> "Agent":
+    ) -> Any:
         """A fresh agent that chooses by this policy and learns.
 
         n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
@@ -49,8 +56,14 @@ class IndexPolicy(LinearPolicy):
         from armspan.agents.arms import named
 
         self.refuse_misspelt(misspelt)
-        if self.compiled != "linear":
-            super().agent()  # which refuses
+        if self.compiled != "linear" or self.shared:
+            tuned = {"epsilon": epsilon, "ties": ties, "memory": memory, "half_life": half_life, "window": window}
+            usual = signature(IndexPolicy.agent).parameters
+            for name, value in (tuned | {"dtype": dtype}).items():
+                if value != usual[name].default:
+                    raise NotApplicable(f"{name} must be left out where the agent is not tuned, got {value!r:.40}")
+            plain: Any = {"arms": arms, "feature_names": feature_names, "intercept": intercept, "seed": seed}
+            return super().agent(n_arms, n_features, **plain, long_contexts=long_contexts)
         names, d = named(n_arms, arms), features_of(n_features, feature_names)
         own = self.with_intercept() if intercept is True else self
         application = Application(d + (intercept is True), len(names))
@@ -86,11 +99,14 @@ class OptimisticPolicy(IndexPolicy):
     parameter_bound : s, a bound on the length of the arms' parameters; left out, the environment's.
     noise_scale : R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click; left out, the environment's.
     alpha : left out, the paper's α_t = l·s + R√((2 + d) log f(t)); or a constant, an array over t, a function of t.
+        Or "practical": 1.2·σ̂·√log(t + 1), where σ̂ is estimated from the residuals, with the ridge l²/d unless another
+        is given, after one pull of every arm. It explores far less than theory asks for, and nothing is proved for it.
     """
 
+    family: ClassVar[str | None] = "linear"
     parameter_bound: float | None = None
     noise_scale: float | None = None
-    alpha: Alpha | None = None
+    alpha: Alpha | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,7 +114,34 @@ class OptimisticPolicy(IndexPolicy):
             _validate.real("parameter_bound", self.parameter_bound, above=0)
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
-        object.__setattr__(self, "alpha", freeze(self.alpha))
+        if isinstance(self.alpha, str):
+            if self.alpha != PRACTICAL:
+                raise InvalidParameter(f'alpha must be numbers, a function or "{PRACTICAL}", got {self.alpha!r:.40}')
+        else:
+            object.__setattr__(self, "alpha", freeze(self.alpha))
+
+    @property
+    def is_practical(self) -> bool:
+        """Whether exploration follows the residuals."""
+        return isinstance(self.alpha, str)
+
+    @property
+    def name(self) -> str:
+        return self.label or (f"{self.title}, practical" if self.is_practical else self.title)
+
+    @property
+    def compiled(self) -> str | None:
+        usual = super().compiled
+        return "practical" if self.is_practical and usual == "linear" else usual
+
+    def penalty(self, env: Bounds) -> float:
+        return super().penalty(env) / (env.n_features if self.is_practical else 1)
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        return {**super().sizes(env), **({"s": 3} if self.is_practical else {})}
+
+    def reference(self, env: Environment) -> Reference:
+        return PracticalReference(**self.regression(env)) if self.is_practical else super().reference(env)
 
     def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
         if self.alpha is None:
@@ -109,6 +152,8 @@ class OptimisticPolicy(IndexPolicy):
         return float(schedule(np.array([1]))[0]), 0.0, None if constant else schedule
 
     def schedule(self, env: Bounds) -> Schedule:
+        if isinstance(self.alpha, str):
+            return lambda t: 1.2 * np.sqrt(np.log(t + 1.0))
         if self.alpha is not None:
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))

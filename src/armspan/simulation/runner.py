@@ -67,6 +67,7 @@ def simulate(
     if not policies:
         raise InvalidParameter("policies must name at least one policy, got none")
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
+    policies = [policy.within(int(horizon)) if isinstance(policy, Policy) else policy for policy in policies]
     engine = engine_for(engine, precision)
     horizon, numbers, seed = int(horizon), plan.as_runs(runs), int(seed)
     if events:

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels import counts
 from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
-from armspan.kernels.family import Family, Field
+from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 
 
@@ -23,7 +24,8 @@ class CountState(NamedTuple):
 
 @inlined
 def scratch_of(K, d):
-    return np.empty(K)
+    """Index (K,) of the present context."""
+    return (np.empty(K),)
 
 
 @inlined
@@ -33,7 +35,7 @@ def of_run(state, r):
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    return counts.choose(own[0], own[1], c, knobs[0][i], scratch, block.unit, block.seed, run, step, K)
+    return counts.choose(own[0], own[1], c, knobs[0][i], scratch[0], block.unit, block.seed, run, step, K)
 
 
 @inlined
@@ -74,21 +76,24 @@ def learn_counts(block, state, a, y):
     learn_once(block, state, a, y, 0, scratch_of, of_run, recall, learn)
 
 
-def shares(mean: FloatArray, width: FloatArray, knobs: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + α_t/√pulls wins; arms without pulls come first."""
+    mean, width = np.empty(block.means.shape[1]), np.empty(block.means.shape[1])
+    score_counts(block, state, mean, width)
     index = np.where(width == counts.UNTRIED, counts.UNTRIED, mean + knobs[0] * np.minimum(width, 1.0))
-    return winners(index), index
+    return Seen(mean, width, index, winners(index))
 
 
 FAMILY = Family(
     name="counts",
     fields=(Field("pulls", "nK", sums=True, dtype=np.int64), Field("reward_sums", "nK", sums=True)),
+    scratch=(Field("index", "K"),),
     state=CountState,
     fresh=lambda state, numbers: None,
+    choose=choose,
+    learn=learn,
     advance=lambda K, d: advance_counts,
     choose_once=choose_counts,
-    score_once=score_counts,
     learn_once=learn_counts,
-    shares=shares,
-    on_gpu="counts",
+    seen=seen,
 )

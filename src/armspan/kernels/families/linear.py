@@ -11,7 +11,7 @@ from armspan.kernels import lanes, linear
 from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block, Tally
 from armspan.kernels.choice import winners
-from armspan.kernels.family import Family, Field
+from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import choose as optimism
 
@@ -19,7 +19,7 @@ from armspan.kernels.linear import choose as optimism
 class LinearState(NamedTuple):
     """What was learnt in each of R runs; of V and V⁻¹ the lower triangle counts.
 
-    V, V_inv : (R, K, d, d). b, theta_hat : (R, K, d).
+    V, V_inv : (R, A, d, d). b, theta_hat : (R, A, d). A is K, or 1 where all arms share them.
     """
 
     V: FloatArray
@@ -29,10 +29,18 @@ class LinearState(NamedTuple):
 
 
 FIELDS = (
-    Field("V", "Kdd", sums=True),
-    Field("V_inv", "Kdd"),
-    Field("b", "Kd", sums=True),
-    Field("theta_hat", "Kd"),
+    Field("V", "Add", sums=True),
+    Field("V_inv", "Add"),
+    Field("b", "Ad", sums=True),
+    Field("theta_hat", "Ad"),
+)
+SCRATCH = (
+    Field("index", "K"),
+    Field("mean", "K"),
+    Field("variance", "K"),
+    Field("z", "d"),
+    Field("L", "dd"),
+    Field("L_inv", "dd"),
 )
 
 
@@ -45,8 +53,8 @@ def fresh(state: Any, numbers: Mapping[str, float]) -> None:
 
 @inlined
 def scratch_of(K, d):
-    """Index, mean and variance (K,) of the present context, and z (d,)."""
-    return np.empty(K), np.empty(K), np.empty(K), np.empty(d)
+    """Index, mean and variance (K,) of the present context, z (d,), and L and L⁻¹ (d, d) for `tidy_run`."""
+    return np.empty(K), np.empty(K), np.empty(K), np.empty(d), np.empty((d, d)), np.empty((d, d))
 
 
 @inlined
@@ -58,7 +66,7 @@ def of_run(state, r):
 def choose_by(rule, own, scratch, block, c, alpha, run, step, K, d):
     """The arm by a rule such as `linear.choose`."""
     _, V_inv, _, theta_hat = own
-    index, mean, variance, _ = scratch
+    index, mean, variance, _, _, _ = scratch
     return rule(V_inv, theta_hat, block.x, c, alpha, index, mean, variance, block.unit, block.seed, run, step, K, d)
 
 
@@ -70,15 +78,24 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 @inlined
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat = own
-    _, mean, variance, z = scratch
+    _, mean, variance, z, _, _ = scratch
     linear.learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
 
 
 @inlined
 def learn_two(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat = own
-    _, mean, variance, _ = scratch
+    _, mean, variance, _, _, _ = scratch
     linear.learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])
+
+
+@inlined
+def tidy_run(own, scratch, K, d):
+    """V⁻¹ and θ̂ of every arm afresh; `linear.rebuild` does that for all runs."""
+    V, V_inv, b, theta_hat = own
+    _, _, _, _, L, L_inv = scratch
+    for a in range(V.shape[0]):
+        linear.rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d)
 
 
 @kernel
@@ -133,10 +150,18 @@ def learn_linear(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
 
 
-def shares(mean: FloatArray, width: FloatArray, knobs: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+def estimates(state: Any, block: Block) -> tuple[FloatArray, FloatArray]:
+    """The estimate (K,) and its width (K,) of every arm."""
+    mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
+    score_linear(block, state, mean, width)
+    return mean, width
+
+
+def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + α_t·width wins."""
+    mean, width = estimates(state, block)
     index = mean + knobs[0] * width
-    return winners(index), index
+    return Seen(mean, width, index, winners(index))
 
 
 UNROLLED: dict[int, Callable[..., None]] = {
@@ -159,6 +184,9 @@ def advance(K: int, d: int) -> Callable[..., None]:
     def in_lanes(block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
         """Groups of L runs in lanes; the last runs one by one, if they are few."""
         R = len(regret)
+        if state.b.shape[1] != K:  # one for all arms, which learn it one after the other
+            alone(block, knobs, marks, state, regret, curve, tally)
+            return
         end = R if R % L == 0 or 2 * (R % L) > L else R - R % L
         for advance, part in ((together, slice(0, end)), (alone, slice(end, R))):
             if part.start < part.stop:
@@ -172,15 +200,17 @@ def advance(K: int, d: int) -> Callable[..., None]:
 FAMILY = Family(
     name="linear",
     fields=FIELDS,
+    scratch=SCRATCH,
     state=LinearState,
     fresh=fresh,
+    choose=choose,
+    learn=learn,
     advance=advance,
     choose_once=choose_linear,
-    score_once=score_linear,
     learn_once=learn_linear,
-    shares=shares,
+    seen=seen,
     tidy=linear.rebuild,
+    tidy_run=tidy_run,
     every=linear.REBUILD,
-    on_gpu="linear",
     explains=True,
 )

@@ -7,12 +7,15 @@ from armspan.theory import Schedule
 
 
 class RidgeReference:
-    """A_a = ridge·I + Σxxᵀ and b_a = Σyx for K arms: the `Reference` of LinUCB and of the greedy policy."""
+    """A_a = ridge·I + Σxxᵀ and b_a = Σyx for K arms: the `Reference` of LinUCB and of the greedy policy.
 
-    def __init__(self, *, n_arms: int, n_features: int, ridge: float, alpha: Schedule) -> None:
-        self.A = [ridge * np.eye(n_features) for _ in range(n_arms)]
-        self.b = [np.zeros(n_features) for _ in range(n_arms)]
-        self._alpha = alpha
+    shared : one A and one b, which are all arms'.
+    """
+
+    def __init__(self, *, n_arms: int, n_features: int, ridge: float, alpha: Schedule, shared: bool = False) -> None:
+        A, b = [ridge * np.eye(n_features) for _ in range(n_arms)], [np.zeros(n_features) for _ in range(n_arms)]
+        self.A, self.b = ([A[0]] * n_arms, [b[0]] * n_arms) if shared else (A, b)
+        self.ridge, self._alpha = ridge, alpha
 
     def alpha(self, step: int) -> float:
         """α_t of this step."""

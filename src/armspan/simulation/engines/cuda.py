@@ -10,9 +10,11 @@ import numpy as np
 
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
+from armspan.kernels.gpu import form_of
+from armspan.kernels.gpu.forms import FULL
 from armspan.simulation import octaves
 from armspan.simulation.engines.base import Engine
-from armspan.simulation.engines.cuda_launch import FULL, Chunk, form_of, numba_cuda
+from armspan.simulation.engines.cuda_launch import Chunk, numba_cuda, problem_of
 from armspan.simulation.engines.interpreted import policy_name
 from armspan.simulation.job import Job
 
@@ -20,8 +22,8 @@ MOST_TOGETHER = 1 << 20
 """Runs of a chunk, where the memory has room for them."""
 LEAST_TOGETHER, CHUNK_SECONDS = 1 << 17, 30.0
 """Runs that fill a GPU, and how long a chunk of more may take, about: then its runs are finished, and kept."""
-MOST_LOCAL = 400_000
-"""Bytes that a thread may have to itself; CUDA allows some more."""
+MOST_OF_A_RUN = 1 << 28
+"""Bytes that a run may carry: with more, a GPU would hold too few of them to be of use."""
 WORTH_IT = 1_000_000_000
 """Steps of all runs and policies from which on engine "auto" takes a GPU, which must first compile for seconds."""
 
@@ -30,14 +32,12 @@ def why_not(env: Environment, policies: list[Any]) -> str | None:
     """A sentence on why this cannot run on a GPU, or None."""
     if env.drawn_from is None:
         return f"the environment {env.name} is not compiled for it"
-    K, d, n = env.n_arms, env.n_features, env.n_contexts or 0
     for policy in policies:
-        form = form_of(policy)
-        if form is None:
+        problem = problem_of(env, policy)
+        if problem is None:
             return f"the policy {policy_name(policy)} is not compiled for it"
-        numbers = 2 * n * K if form == "counts" else 2 * d * (K + 3) * (d + 1) + 2 * K * d + 6 * K
-        if 8 * numbers > MOST_LOCAL:
-            return f"what {policy_name(policy)} learns of {K} arms in {env.name} does not fit into a GPU's thread"
+        if form_of(problem).bytes_per_run > MOST_OF_A_RUN:
+            return f"what {policy_name(policy)} learns of {env.n_arms} arms in {env.name} does not fit into its memory"
     return None
 
 
@@ -128,17 +128,18 @@ def run_on_gpus(work: Job) -> None:
 
 def _runs_that_fit(work: Job, cuda: Any) -> int:
     """How many runs half of the GPUs' free memory holds: what they learn, and their curves."""
-    from armspan.kernels.cuda_team import layout
-
-    K, d, n = work.env.n_arms, work.env.n_features, work.env.n_contexts or 0
-    sums, contexts = K * d * (d + 3) // 2, 2 * n * K
-    numbers = max(sums + max(2 * sums, layout(K, d).state), contexts) + 2 * work.checkpoints.size + 8
-    numbers += octaves.count(work.horizon) * K // 2
+    K, d, single = work.env.n_arms, work.env.n_features, work.precision == "float32"
+    carried = 0
+    for number, policy in enumerate(work.policies):
+        problem = problem_of(work.env, policy, single=single, watching=number in work.events)
+        assert problem is not None
+        carried = max(carried, form_of(problem).bytes_per_run)
+    each = carried + 8 * (2 * work.checkpoints.size + 8) + 4 * octaves.count(work.horizon) * K
     if work.regions is not None:
         n, frames = work.regions.basis.shape[1], work.horizon.bit_length()
-        numbers += (frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1)
+        each += 8 * ((frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1))
     free = []
     for gpu in range(len(cuda.gpus)):
         with cuda.gpus[gpu]:
             free.append(float(cuda.current_context().get_memory_info()[0]))
-    return int(min(min(free) / 2 / (8 * numbers), MOST_TOGETHER))
+    return int(min(min(free) / 2 / each, MOST_TOGETHER))

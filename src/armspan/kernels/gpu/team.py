@@ -1,89 +1,48 @@
-"""The CUDA engine's kernel for larger problems: a team of threads, one warp, lives through a run.
+"""The fast kernel of larger linear problems: a team of threads, one warp, lives through a run.
 
 V⁻¹ and θ̂ lie in the memory that the team shares. An arm's rows are dealt out to some of the threads, which multiply
 them by the features: that gives z = V⁻¹x, and σ̂² = xᵀz. V and b, which only `rebuild_arm` reads, are added up in the
-GPU's main memory, by additions that nobody waits for.
+GPU's main memory, by additions that nobody waits for. Between launches all is kept as `forms.Team` says.
 """
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from armspan.kernels.cuda import ARRIVALS, BERNOULLI, BOX, CHAIN, LOW, REBUILD, inner
-
-TEAM = 32
-MOST_BYTES = 48_000
-"""What a team may share."""
-
-
-class Layout(NamedTuple):
-    """How V⁻¹ of K arms and d features is dealt out to a team."""
-
-    K: int
-    d: int
-    together: int
-    """Threads that have an arm together; where arms are many, a thread has several."""
-    rows: int
-    """Rows of an arm that a thread has."""
-
-    @property
-    def turns(self) -> int:
-        """Arms that a thread has."""
-        return -(-self.K // TEAM)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Of V⁻¹ in memory: entry (i, j) of arm k is at [k // TEAM · d + j, i % rows, k % TEAM · together + i // rows].
-
-        The last two are odd: then rows, which are read, and columns, which are changed, both spread over all banks.
-        """
-        return self.turns * self.d, self.rows | 1, TEAM + 1
-
-    def bytes_shared(self, single: bool) -> int:
-        """How much memory a team shares, at most."""
-        K, d = self.K, self.d
-        others = 3 * K * (d + 2) + K * d + 4 + 4 * K + 2 * TEAM * self.turns
-        return (4 if single else 8) * (math.prod(self.shape) + others) + 8 * K
-
-    @property
-    def state(self) -> int:
-        """Numbers that are kept between launches, beside V and b: V⁻¹ and θ̂."""
-        return self.turns * self.d * self.rows * TEAM + self.K * self.d
-
-
-def layout(K: int, d: int) -> Layout:
-    """As many threads an arm as there are."""
-    together = max(TEAM // K, 1)
-    return Layout(K, d, together, -(-d // together))
+from armspan.kernels import draws, linear, sampling
+from armspan.kernels.draws import BERNOULLI
+from armspan.kernels.gpu import steps as of_steps
+from armspan.kernels.gpu.forms import FAST, TEAM, Problem, layout
+from armspan.kernels.gpu.steps import BOX, CHAIN, count_pull, take_down
+from armspan.kernels.philox import LOW
+from armspan.kernels.single import in_precision
 
 
 @cache
-def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool = False) -> Any:
-    """Advance every run of a linear policy by some steps; sampled : one that draws its indices.
-
-    Arguments as of `cuda.kernel`, except that x is flat, and totals and state are (R, …).
-    """
-    real = np.float32 if single else np.float64
-    f = inner(single)
-    words, pick, noise_pair, click = f.words, f.pick, f.noise_pair, f.click
-    draw_units, place, best_of, normal_of = f.draw_units, f.place, f.best_of, f.normal_of
-    smaller, moved, rebuild_arm = f.smaller, f.moved, f.rebuild_arm
+def kernel(problem: Problem) -> Any:
+    """The kernel for a problem; `arguments` says what it takes. The features of tables are flat."""
+    family, K, d, _, source, noise, single, *_ = problem
+    real, every, sampled = problem.real, family.every, FAST[family.name]
+    two_steps, pick, click, draw_units, place = in_precision(
+        single, of_steps.two_steps, draws.pick, draws.click, draws.draw_units, draws.place
+    )
+    best_of, smaller, moved, rebuild_arm, normal_of = in_precision(
+        single, linear.best_of, linear.smaller, linear.moved, linear.rebuild_arm, sampling.normal_of
+    )
     plan = layout(K, d)
     together, rows, turns, shape = plan.together, plan.rows, plan.turns, plan.shape
     threads, rounds, columns, size = turns * TEAM, -(-K * d // TEAM), -(-d // TEAM), turns * d * rows * TEAM
-    fields, units, width_x = d * (d + 3) // 2, (K * d + 3) // 4 * 4 if source == BOX else 4, (d + 1) | 1
+    fields, units, width_x = problem.per_arm, problem.units if source == BOX else 4, (d + 1) | 1
     additions = -(-fields // TEAM)
     LOWEST, ZERO, ONE, D = real(-np.inf), np.uint64(0), np.uint64(1), np.uint64(d)
 
     @cuda.jit(fastmath=single)
-    def advance(
-        seed, first, steps, runs, scale, ridge, unit, alpha, marks, threshold, alias, x_table, means_table,
-        losses_table, low, high, theta, gap, regret, noise_sums, at, tally, totals, state, curve, noise_curve,
-        keep_noise, ends, suboptimal, counted,
-    ):  # fmt: skip
+    def advance(told, world, carried, written, watched):
+        seed, runs, scale, unit, ends, first, steps, (alpha,), marks = told
+        totals, state = carried.knowledge[0]
         V_inv = cuda.shared.array(shape, real)  # each on a line of its own: the simulator tells them apart by it
         theta_hat = cuda.shared.array((K, width_x), real)
         x = cuda.shared.array((1, K, width_x), real)
@@ -109,40 +68,31 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
                 row_of[turn], column_of[turn] = row_of[turn] + 1, column_of[turn] - row_of[turn] - 1
         for i in range(turns * d):
             for p in range(rows):
-                V_inv[i, p, lane] = state[r, (i * rows + p) * TEAM + lane] if first > 0 else real(0)
+                V_inv[i, p, lane] = state[r, (i * rows + p) * TEAM + lane]
         for entry in range(lane, K * d, TEAM):
-            theta_hat[entry // d, entry % d] = state[r, size + entry] if first > 0 else real(0)
-        if first == 0:
-            for entry in range(lane, K * fields, TEAM):
-                totals[r, entry] = 0.0
-            cuda.syncthreads()
-            for entry in range(lane, K * d, TEAM):
-                k, i = entry // d, entry % d
-                totals[r, k * fields + i * (i + 3) // 2] = ridge
-                V_inv[k // TEAM * d + i, i % rows, k % TEAM * together + i // rows] = real(1) / ridge
+            theta_hat[entry // d, entry % d] = state[r, size + entry]
         cuda.syncthreads()
-        run, row, total, noise_sum = runs[r], at[r], regret[r], noise_sums[r]
+        run, row, total, noise_sum = runs[r], carried.at[r], carried.regret[r], carried.noise_sums[r]
         m, mark, start, bin_ = 0, marks[0], 0, np.int32(ends.size - 2)
-        w, e, next_w, next_e = LOW, scale, LOW, scale
+        w, next_w, e, next_e = LOW, LOW, scale, scale
         while start < steps:
-            stop = min(steps, start + REBUILD - (first + start) % REBUILD)
+            stop = min(steps, start + every - (first + start) % every)
             for i in range(np.int32(start), np.int32(stop)):
                 step, alpha_t = first + i, alpha[np.uint32(i)]
                 if i & 1:
                     w, e = next_w, next_e
                 else:
-                    w, next_w, w2, w3 = words(seed, run, step >> 1, 0, ARRIVALS)
-                    e, next_e = noise_pair(noise, w2, w3, scale)
+                    w, next_w, e, next_e = two_steps(noise, scale, seed, run, step)
                 best, c = LOWEST, np.uint32(0)
                 if source == BOX:
                     attempt, second = 0, real(0)
-                    while best - second < gap:
+                    while best - second < world.gap:
                         draw_units(seed, run, step, attempt, u, lane, TEAM)
                         cuda.syncthreads()
                         for turn in range(turns):
                             k = np.uint32(turn * TEAM + lane)
                             if k < K:
-                                place(low, high, theta, u, x, means, 0, k, d)
+                                place(world.low, world.high, world.theta, u, x, means, 0, k, d)
                         cuda.syncthreads()
                         best, second = LOWEST, LOWEST
                         for k in range(K):
@@ -150,17 +100,17 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
                             best = max(best, means[0, k])
                         attempt += 1
                 else:
-                    c = np.uint32(pick(w, threshold, alias, row))
+                    c = np.uint32(pick(w, world.threshold, world.alias, row))
                     if source == CHAIN:
                         row = c
                     for turn in range(rounds):  # loops of a known length, which are unrolled
                         entry = np.uint32(turn * TEAM + lane)
                         if entry < K * d:
-                            x[0, arm_of[turn], feature_of[turn]] = x_table[np.uint32(c * (K * d) + entry)]
+                            x[0, arm_of[turn], feature_of[turn]] = world.x[np.uint32(c * (K * d) + entry)]
                     for turn in range(turns):
                         k = np.uint32(turn * TEAM + lane)
                         if k < K:
-                            means[0, k], losses[k] = means_table[c, k], losses_table[c, k]
+                            means[0, k], losses[k] = world.means[c, k], world.losses[c, k]
                     cuda.syncthreads()
                 for turn in range(turns):
                     k, has_arm = np.uint32(min(turn * TEAM + own_arm, K - 1)), turn * TEAM + own_arm < K
@@ -213,32 +163,25 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
                         value = y if row_of[turn] == d else x[0, a, row_of[turn]]
                         cuda.atomic.add(totals, (r, np.uint32(a * fields + entry)), value * x[0, a, column_of[turn]])
                 loss = best - means[0, a] if source == BOX else losses[a]
-                if loss > 0 and lane == 0:
-                    while step >= ends[bin_]:
-                        bin_ -= np.int32(1)
-                    suboptimal[bin_, a, r] += np.uint32(1)
+                if lane == 0:
+                    bin_ = count_pull(loss, step, a, r, bin_, ends, written.suboptimal)
                 total += loss
                 noise_sum += e
                 cuda.syncthreads()
                 if i == mark:
                     if lane == 0:
-                        curve[r, m] = total
-                        if keep_noise:
-                            noise_curve[r, m] = noise_sum
+                        take_down(total, noise_sum, r, m, written)
                     m += 1
                     mark = marks[m]
             start = stop
-            if (first + start) % REBUILD == 0:
+            if (first + start) % every == 0:
                 for k in range(lane, K, TEAM):
                     own_V, own_V_inv = cuda.local.array((1, d, d), real), cuda.local.array((1, d, d), real)
                     own_b, own_theta = cuda.local.array((1, d), real), cuda.local.array((1, d), real)
                     L, L_inv = cuda.local.array((d, d), real), cuda.local.array((d, d), real)
                     from_row, from_lane = k // TEAM * d, k % TEAM * together
                     for p in range(d):
-                        own_b[0, p], own_theta[0, p] = (
-                            totals[r, k * fields + fields - d + p],
-                            theta_hat[k, p],
-                        )
+                        own_b[0, p], own_theta[0, p] = totals[r, k * fields + fields - d + p], theta_hat[k, p]
                         for q in range(p + 1):
                             own_V[0, p, q] = totals[r, k * fields + p * (p + 1) // 2 + q]
                             own_V_inv[0, p, q] = V_inv[from_row + q, p % rows, from_lane + p // rows]
@@ -250,7 +193,7 @@ def kernel(K: int, d: int, source: int, noise: int, single: bool, sampled: bool 
                             V_inv[from_row + p, q % rows, from_lane + q // rows] = own_V_inv[0, p, q]
                 cuda.syncthreads()
         if lane == 0:
-            regret[r], at[r], noise_sums[r] = total, row, noise_sum
+            carried.regret[r], carried.at[r], carried.noise_sums[r] = total, row, noise_sum
         for i in range(turns * d):
             for p in range(rows):
                 state[r, (i * rows + p) * TEAM + lane] = V_inv[i, p, lane]

@@ -1,0 +1,134 @@
+"""Linear knowledge as in `linear`, used with as much optimism as the residuals ask for: α_t follows their size.
+
+σ̂² = S/(N - Σ(d - λ tr V⁻¹)), where S = Σe²/(1 + xᵀV⁻¹x) adds up the errors e of what was predicted before each of N
+rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.kernels import linear as one
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.block import Block
+from armspan.kernels.choice import winners
+from armspan.kernels.families import linear
+from armspan.kernels.families.linear import choose_by, scratch_of
+from armspan.kernels.family import Field, Seen
+from armspan.kernels.life import choose_once, learn_once, live
+
+ERRORS, REWARDS, RIDGE = 0, 1, 2
+"""Where S, N and λ are in the field `noise`."""
+
+
+class PracticalState(NamedTuple):
+    """What was learnt in each of R runs: that of `LinearState`, and noise (R, 3)."""
+
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+    noise: FloatArray
+
+
+def fresh(state: Any, numbers: Mapping[str, float]) -> None:
+    """As of `linear`, and λ."""
+    linear.fresh(state, numbers)
+    state.noise[:, RIDGE] = numbers["ridge"]
+
+
+@inlined
+def of_run(state, r):
+    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.noise[r]
+
+
+@inlined
+def noise_scale(V_inv, noise, d):
+    """σ̂."""
+    left = noise[REWARDS]
+    for m in range(V_inv.shape[0]):
+        for i in range(d):
+            left -= 1.0 - noise[RIDGE] * V_inv[m, i, i]
+    return math.sqrt(noise[ERRORS] / left) if left > 0.0 else 0.0
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    V, V_inv, b, theta_hat, noise = own
+    if step < K:
+        scratch[1][step], scratch[2][step] = one.score(V_inv, theta_hat, step, block.x, c, d)
+        return step
+    alpha = knobs[0][i] * noise_scale(V_inv, noise, d)
+    return choose_by(one.choose, (V, V_inv, b, theta_hat), scratch, block, c, alpha, run, step, K, d)
+
+
+@inlined
+def learn(own, scratch, a, x, c, y, d):
+    V, V_inv, b, theta_hat, noise = own
+    error = y - scratch[1][a]
+    noise[ERRORS] += error * error / (1.0 + scratch[2][a])
+    noise[REWARDS] += 1.0
+    linear.learn((V, V_inv, b, theta_hat), scratch, a, x, c, y, d)
+
+
+@inlined
+def recall(own, scratch, a, x, c, d):
+    linear.recall((own[0], own[1], own[2], own[3]), scratch, a, x, c, d)
+
+
+@inlined
+def tidy_run(own, scratch, K, d):
+    linear.tidy_run((own[0], own[1], own[2], own[3]), scratch, K, d)
+
+
+@kernel
+def advance_practical(block, knobs, marks, state, regret, curve, tally):
+    """`live` for any number of features."""
+    d = block.x.shape[2]
+    live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def choose_practical(block, knobs, state):
+    return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_practical(block, state, a, y):
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+@kernel
+def scale_of(state, d):
+    """σ̂ of the first run."""
+    return noise_scale(state.V_inv[0], state.noise[0], d)
+
+
+def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
+    """The largest mean + α_t·width wins, after every arm was pulled once."""
+    mean, width = linear.estimates(state, block)
+    index = mean + knobs[0] * scale_of(state, block.x.shape[2]) * width
+    if block.first < len(mean):
+        return Seen(mean, width, index, (np.arange(len(mean)) == block.first).astype(np.float64))
+    return Seen(mean, width, index, winners(index))
+
+
+FAMILY = replace(
+    linear.FAMILY,
+    name="practical",
+    fields=(*linear.FIELDS, Field("noise", "s", sums=True)),
+    state=PracticalState,
+    fresh=fresh,
+    choose=choose,
+    learn=learn,
+    tidy_run=tidy_run,
+    advance=lambda K, d: advance_practical,
+    choose_once=choose_practical,
+    learn_once=learn_practical,
+    seen=seen,
+    explains=False,
+)
