@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -82,23 +81,49 @@ def beside_numpy() -> None:
 
 
 def in_lanes() -> None:
-    """Runs in lockstep against the same runs one by one, one core."""
+    """Runs in lockstep beside the same runs one by one, and beside their random numbers alone; then beside NumPy."""
     rng = np.random.default_rng(0)
-    problems: dict[tuple[int, int], Environment] = {(2, 2): paper_1a()}
+    problems: dict[tuple[int, int], FiniteContexts] = {(2, 2): paper_1a()}
     for K, d in ((3, 3), (5, 4), (5, 5)):
         problems[K, d] = FiniteContexts(rng.random((K, 8, d)), rng.random((K, d)))
-    print("\nRuns in lanes: nanoseconds per run and step, LinUCB-d, 128 runs, one core (goal 3x, then 1.5x)")
-    print(f"  {'K, d':<8}{'one by one':>12}{'in lanes':>12}{'ratio':>8}")
+    runs, cores = 128, available_cores()
+    print(f"\nRuns in lanes: nanoseconds a run and step, LinUCB-d, {runs} runs, one core (goal 3x, then 1.5x)")
+    print(f"  {'K, d':<8}{'one by one':>12}{'in lanes':>12}{'ratio':>8}{'draws alone':>14}{'lanes / draws':>16}")
+
+    def simulated(env: Environment, most_arms: int, horizon: int, n_runs: int = runs, workers: int = 1) -> None:
+        with patch.object(linear, "MOST_ARMS", most_arms):
+            simulate(env, LinUCBd(), horizon=horizon, runs=n_runs, workers=workers, checkpoints=[horizon], engine="cpu")
+
+    def drawn(env: Environment, horizon: int) -> None:
+        stream = env.stream(0, np.arange(runs // 2))  # as many together as in a chunk
+        for first in range(0, horizon, 1024):
+            stream.draw(first, min(1024, horizon - first))
+
     for (K, d), env in problems.items():
         steps = 400_000 // (K * d * d)
-        times: dict[str, float] = {}
-        for name, most in (("alone", 0), ("lanes", linear.MOST_ARMS)) * 2:  # twice, by turns; the better one counts
-            with patch.object(linear, "MOST_ARMS", most):
-                options: Any = {"horizon": steps, "runs": 128, "workers": 1, "checkpoints": [steps], "engine": "cpu"}
-                spent = seconds(partial(simulate, env, LinUCBd(), **options))
-            times[name] = min(times.get(name, np.inf), spent / (steps * 128) * 1e9)
-        alone, lanes = times["alone"], times["lanes"]
-        print(f"  {f'{K}, {d}':<8}{alone:>12.1f}{lanes:>12.1f}{alone / lanes:>7.1f}x")
+        for most in (0, linear.MOST_ARMS):
+            simulated(env, most, 64)  # compiled
+        times = best_side_by_side(
+            {
+                "alone": (partial(simulated, env, 0, steps), steps * runs),
+                "lanes": (partial(simulated, env, linear.MOST_ARMS, steps), steps * runs),
+                "draws": (partial(drawn, env, steps), steps * runs // 2),
+            }
+        )
+        alone, lanes, draws = times["alone"], times["lanes"], times["draws"]
+        row = f"  {f'{K}, {d}':<8}{alone:>12.1f}{lanes:>12.1f}{alone / lanes:>7.1f}x"
+        print(f"{row}{draws:>14.1f}{lanes / draws:>15.1f}x")
+    env, steps = problems[2, 2], 100_000
+    times = best_side_by_side(
+        {
+            "ours": (partial(simulated, env, linear.MOST_ARMS, steps, RUNS, cores), steps * RUNS),
+            "numpy": (partial(numpy_rivals.all_runs, env, 4096, RUNS), 4096 * RUNS),
+        }
+    )
+    ours, numpy = times["ours"], times["numpy"]
+    print(
+        f"  2, 2 on {cores} cores, {RUNS} runs: {ours:.1f}; NumPy, all runs together: {numpy:.0f}: {numpy / ours:.0f}x"
+    )
 
 
 def flat_in_t() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from armspan.experiments.spec import ENVIRONMENTS
 from armspan.policies import POLICIES
+from armspan.report.policies import policy_table
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -38,5 +39,10 @@ def test_the_page_on_specs_names_every_kind_and_key() -> None:
     for kind, (_, needs, may) in ENVIRONMENTS.items():
         for word in (kind, *needs, *may):
             assert f"`{word}`" in text
-    for kind in POLICIES:
-        assert f"`{kind}`" in text
+
+
+def test_the_page_on_policies_is_made_from_the_registry() -> None:
+    """`python -m armspan.report.policies` prints the table."""
+    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    assert policy_table() in text
+    assert set(POLICIES) == set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))

@@ -20,8 +20,10 @@ from armspan.kernels.families import family
 from armspan.kernels.normals import largest_of_normals
 from armspan.policies import POLICIES, Policy
 from armspan.policies.base import Application
+from armspan.policies.yardstick import Yardstick
 
-BOUNDS = {"feature_bound": 1.5, "parameter_bound": 1.0, "noise_scale": 1.0, "ridge": 1.0, "alpha": 1.0}
+BOUNDS: dict[str, Any] = {"feature_bound": 1.5, "parameter_bound": 1.0, "noise_scale": 1.0, "ridge": 1.0, "alpha": 1.0}
+BOUNDS |= {"horizon": 400, "reward_range": (-20.0, 20.0)}
 
 
 def given_bounds(kind: type[Policy]) -> Any:
@@ -34,11 +36,12 @@ def general(policy: Any, n_arms: int, n_features: int, seed: int = 0) -> FamilyA
     """The general agent, of policies that have a tuned one too."""
     how, knobs = family(policy.compiled), policy.knobs(Application(n_features, n_arms))
     options = FamilySettings(n_features=n_features, seed=seed)
-    return FamilyAgent(options, range(n_arms), policy=policy, family=how, knobs=knobs)
+    sizes = policy.sizes(Application(n_features, n_arms))
+    return FamilyAgent(options, range(n_arms), policy=policy, family=how, knobs=knobs, sizes=sizes)
 
 
-ALL = [given_bounds(kind) for kind in POLICIES.values()]
-IDS = list(POLICIES)
+ALL = [one for one in map(given_bounds, POLICIES.values()) if one.compiled and not isinstance(one, Yardstick)]
+IDS = [type(policy).__name__ for policy in ALL]
 GENERAL = [policy for policy in ALL if isinstance(policy.agent(2, 2), FamilyAgent)]
 
 
@@ -157,6 +160,8 @@ class TestEach:
 
     def test_arms_come_and_go(self, policy: Any) -> None:
         agent = self.grown(policy)
+        if agent._family.name in ("experts", "hybrid"):
+            pytest.skip("what is known of an arm depends on the others")
         x = np.array([0.5, 1.0])
         before = agent.scores(x)
         agent.add_arm("new")

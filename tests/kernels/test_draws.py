@@ -116,6 +116,16 @@ def test_alias_tables_hold_the_distribution(weights: list[int]) -> None:
     assert not mass[probabilities == 0].any()
 
 
+@pytest.mark.parametrize("probabilities", [[0.25] * 4, [0.1, 0.2, 0.3, 0.4], [1 / 3] * 3])
+def test_contexts_in_lanes_are_those_that_are_picked(probabilities: list[float]) -> None:
+    threshold, alias = alias_tables(np.array([probabilities]))
+    words = np.random.default_rng(0).integers(0, 2**32, 2001).astype(np.uint64)
+    words[:2] = 0, 2**32 - 1
+    contexts = np.empty(words.size, dtype=np.int64)
+    assert draws.words_to_contexts(words, threshold, alias, 0, contexts) == 0
+    np.testing.assert_array_equal(contexts, [draws.pick(word, threshold, alias, 0) for word in words])
+
+
 def test_box_features_are_uniform_where_no_gap_is_asked() -> None:
     env = BoxContexts([[1.0, 0.5], [-1.0, 2.0]], low=[-1, 2], high=[1, 5])
     block = env.stream(7, RUNS).draw(0, 400)

@@ -153,6 +153,7 @@ class FamilyAgent:
                 todo = [(self._arm(arm), x, _validate.real("reward", reward))]
             if any(abs(y) >= self.settings.largest for _, _, y in todo):
                 raise InvalidParameter(f"reward must be below {self.settings.largest:g}")
+            self.policy.check_rewards([y for _, _, y in todo])
             blocks = [self._block(row, remember=True) for _, row, _ in todo]
             for (k, _, y), block in zip(todo, blocks, strict=True):
                 self._family.learn_once(block, self._state, k, y)

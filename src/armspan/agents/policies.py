@@ -12,6 +12,6 @@ def loader() -> Any:
 
 def described(policy: Any) -> str:
     """A policy by what was given to it."""
-    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))
-    given = ", ".join(f"{name}={value!r:.20}" for name, value in values if value is not None)
+    values = ((field, getattr(policy, field.name)) for field in fields(policy))
+    given = ", ".join(f"{field.name}={value!r:.20}" for field, value in values if value is not field.default)
     return f"{type(policy).__name__}({given})"

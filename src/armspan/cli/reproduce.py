@@ -21,13 +21,16 @@ from armspan.experiments import (
     reproduce,
 )
 from armspan.experiments.predictions import confusion, foreseen
+from armspan.simulation.runner import check_sizes
 
 EXAMPLE = """\
 armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
   armspan reproduce 1a --runs 20 --horizon 50000
+  armspan reproduce arena --out out/arena      all policies on fourteen problems; a second start goes on
   armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
 
 
+ARENA_RUNS = 30
 TAILS = {"runs": 10_000, "horizon": 100_000}
 """Tails want many runs; so many take a few minutes without a GPU."""
 
@@ -38,14 +41,14 @@ def add_parser(commands: Any) -> None:
         commands,
         "reproduce",
         help="reproduce the paper's figures",
-        description="Reproduce Figure 1 of the paper (a, b, c), and our own: dial, idea, predictions and tails.",
+        description="Reproduce Figure 1 of the paper (a, b, c), and our own: dial, idea, predictions, tails, arena.",
         example=EXAMPLE,
     )
     parser.add_argument(
         "figure",
         nargs="?",
         default="all",
-        help="1a, 1b, 1c, dial, idea, predictions, tails, or all (default: the first five)",
+        help="1a, 1b, 1c, dial, idea, predictions, tails, arena, or all (default: the first five)",
     )
     size = Effort()
     runs, horizon = f"{size.runs}; for tails {TAILS['runs']}", f"{size.horizon}; for tails {TAILS['horizon']}"
@@ -67,8 +70,10 @@ def run(args: argparse.Namespace) -> int:
     need_lab()
     from armspan.report import reproduction
 
+    if args.figure == "arena":
+        return _arena(args)
     if args.figure not in ("all", *FIGURES):
-        raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)} or all, got {args.figure!r}")
+        raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)}, arena or all, got {args.figure!r}")
     figures = ALL if args.figure == "all" else (args.figure,)
     given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
     usual = TAILS if figures == ("tails",) else {}
@@ -104,6 +109,22 @@ def run(args: argparse.Namespace) -> int:
         _tell(reproduction.write(outcomes, effort, folder), args.json)
     if stopped is not None:
         raise stopped
+    return 0
+
+
+def _arena(args: argparse.Namespace) -> int:
+    """All policies on all problems of the arena; what is finished is kept in the folder, and taken from there."""
+    from armspan.experiments.arena import Arena, run_arena
+    from armspan.report import arena as report
+
+    folder = output_folder(args.out)
+    check_sizes(horizon=args.horizon or 1, runs=args.runs or ARENA_RUNS, seed=args.seed, engine=args.engine)
+    with Bars() as bars:
+        options = {"runs": args.runs or ARENA_RUNS, "seed": args.seed, "horizon": args.horizon}
+        arena = Arena(tuple(run_arena(**options, announce=bars, folder=folder)))
+    print(as_json(report.summary(arena)) if args.json else report.text(arena))
+    if folder is not None:
+        _tell(report.write(arena, folder), args.json)
     return 0
 
 

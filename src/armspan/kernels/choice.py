@@ -5,8 +5,9 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import HALF, TIES, words
+from armspan.kernels.single import Precision
 
-ROUNDING = 1e-12
+ROUNDING = Precision(1e-12, single=5e-7)
 """Indices are tied if they differ by at most this, relative to them and to rewards: that is, by rounding alone."""
 SINGLE_ROUNDING = 4e-6
 """The same where agents' knowledge is in single precision."""

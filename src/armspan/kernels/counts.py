@@ -5,8 +5,9 @@ import math
 from armspan.kernels._compile import inlined
 from armspan.kernels.choice import break_tie, contend, is_tie
 from armspan.kernels.philox import real
+from armspan.kernels.single import Precision
 
-UNTRIED = 1e300
+UNTRIED = Precision(1e300, single=1e30)
 """The index of an arm that was never pulled: above all others, and finite, so that differences make sense."""
 LOWEST = -math.inf
 

@@ -7,6 +7,8 @@ Steps count from 0 here. A block starts at an even step and has an even length, 
 import math
 
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic, overload
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, real, unit, words
@@ -20,6 +22,69 @@ ROOT_OF_HALF = int(np.sqrt(np.float64(0.5)).view(np.int64))
 LOG_2_HIGH, LOG_2_LOW = 0.6931471804855391, 7.440617110012397e-11
 """log 2 in two parts, of which a small whole number times the first is exact."""
 MIDDLE = np.uint64(2**31)
+
+
+def wide():
+    """Let the kernel that calls this use the widest vectors there are: LLVM takes half of AVX-512 if not told."""
+
+
+@overload(wide, inline="always")
+def _wide():
+    @intrinsic
+    def told(typing):
+        def code(context, builder, signature, args):
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # not in llvmlite's list of names
+            return context.get_dummy_value()
+
+        return types.none(), code
+
+    return lambda: told()
+
+
+def apart(name):
+    """`fixed(array, i)` reads and `put(array, i, value)` writes, so that LLVM knows that the two never meet.
+
+    A loop that looks something up in a table, at places that nobody knows beforehand, is vectorised only then. What is
+    put by one pair must never be what the same pair reads as fixed, in the whole kernel: hence pairs with names.
+    """
+
+    def fixed(array, i):
+        return array[i]
+
+    def put(array, i, value):
+        array[i] = value
+
+    def mark(builder, access, kind):
+        """Metadata of LLVM: a scope that an access is in, or that it does not touch."""
+        scope = builder.module.add_metadata([name, builder.module.add_metadata(["armspan"])])
+        access.set_metadata(kind, builder.module.add_metadata([scope]))
+        return access
+
+    def place(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.gep(array.data, [args[1]])
+
+    @intrinsic
+    def load(typing, array, i):
+        def code(context, builder, signature, args):
+            return mark(builder, builder.load(place(context, builder, signature, args)), "alias.scope")
+
+        return array.dtype(array, types.intp), code
+
+    @intrinsic
+    def store(typing, array, i, value):
+        def code(context, builder, signature, args):
+            mark(builder, builder.store(args[2], place(context, builder, signature, args)), "noalias")
+            return context.get_dummy_value()
+
+        return types.none(array, types.intp, array.dtype), code
+
+    overload(fixed, inline="always")(lambda array, i: lambda array, i: load(array, i))
+    overload(put, inline="always")(lambda array, i, value: lambda array, i, value: store(array, i, value))
+    return fixed, put
+
+
+fixed, put = apart("draws")
 
 
 @inlined
@@ -42,9 +107,9 @@ def turn(word):
     """
     x = (word + (0.5 - 2.0**31)) * QUARTER_TURN
     z = x * x
-    s = -1 / 39916800 + z * (1 / 6227020800 - z / 1307674368000.0)
+    s = -1 / 39916800 + z * (1 / 6227020800 - z * (1 / 1307674368000))
     s = x * (1.0 + z * (-1 / 6 + z * (1 / 120 + z * (-1 / 5040 + z * (1 / 362880 + z * s)))))
-    c = 1 / 479001600 + z * (-1 / 87178291200 + z / 20922789888000.0)
+    c = 1 / 479001600 + z * (-1 / 87178291200 + z * (1 / 20922789888000))
     c = 1.0 + z * (-1 / 2 + z * (1 / 24 + z * (-1 / 720 + z * (1 / 40320 + z * (-1 / 3628800 + z * c)))))
     s, c = 2.0 * s * c, 1.0 - 2.0 * s * s
     return 1.0 - 2.0 * s * s, 2.0 * s * c
@@ -98,19 +163,49 @@ def click(u, mean):
 
 
 @exact_kernel
-def words_to_noise(kind, scale, noise):
-    """Turn pairs of words into noise: Gaussian by Box–Muller, ±scale, or what clicks need. Changes noise (B,)."""
+def words_to_noise(kind, scale, ones, others, noise):
+    """Turn words into noise: Gaussian by Box–Muller, ±scale, or what clicks need. Changes noise (B,), and ones.
+
+    ones, others : (B/2,) words of the even and of the odd steps. Logarithms have a loop of their own: a processor
+    works on several rounds of a short loop at once, on few of a long one.
+    """
+    wide()
     if kind == RADEMACHER:
-        for i in range(noise.size):
-            noise[i] = scale if noise[i] < 2.0**31 else -scale
+        for i in range(ones.size):
+            noise[2 * i] = scale if ones[i] < 2.0**31 else -scale
+            noise[2 * i + 1] = scale if others[i] < 2.0**31 else -scale
     elif kind == BERNOULLI:
-        for i in range(noise.size):
-            noise[i] = (noise[i] + 0.5) * 2.0**-32
+        for i in range(ones.size):
+            noise[2 * i], noise[2 * i + 1] = (ones[i] + 0.5) * 2.0**-32, (others[i] + 0.5) * 2.0**-32
     else:
-        for i in range(noise.size // 2):
-            noise[2 * i] = log_unit_in_lanes(noise[2 * i])
-        for i in range(noise.size // 2):
-            noise[2 * i], noise[2 * i + 1] = gaussians(noise[2 * i], noise[2 * i + 1], scale)
+        for i in range(ones.size):
+            ones[i] = log_unit_in_lanes(ones[i])
+        for i in range(ones.size):
+            noise[2 * i], noise[2 * i + 1] = gaussians(ones[i], others[i], scale)
+
+
+@exact_kernel
+def words_to_contexts(drawn, threshold, alias, row, contexts):
+    """`pick` for each word of one run, drawn (B,). Changes contexts (B,). Returns where the run's chain stands.
+
+    Independent arrivals use the vector units, a chain cannot.
+    """
+    wide()
+    n, limits, others = np.uint64(threshold.shape[1]), threshold.reshape(-1), alias.reshape(-1)
+    if threshold.shape[0] > 1:
+        for i in range(drawn.size):
+            row = pick(drawn[i], threshold, alias, row)
+            contexts[i] = row
+    elif threshold.min() == 2**32:  # all columns are full, and stand
+        for i in range(drawn.size):
+            contexts[i] = np.int64((drawn[i] * n) >> HALF)
+    else:
+        for i in range(drawn.size):
+            scaled = fixed(drawn, i) * n
+            column = np.int64(scaled >> HALF)
+            limit, other = fixed(limits, column), fixed(others, column)
+            put(contexts, i, column if (scaled & LOW) < limit else other)
+    return row
 
 
 @exact_kernel
@@ -120,28 +215,28 @@ def draw_table(seed, runs, first, threshold, alias, row, kind, scale, contexts, 
     threshold, alias : (S, n) alias tables. With S = 1 arrivals are independent; with S = n + 1 they are a Markov chain,
     whose next context is drawn from the row of the present one. row : (R,) holds where each run's chain stands.
     """
-    chain = threshold.shape[0] > 1
+    wide()
+    half = noise.shape[1] // 2
+    drawn, ones, others = np.empty(2 * half, np.uint64), np.empty(half), np.empty(half)
     for r in range(runs.size):
-        for i in range(noise.shape[1] // 2):  # words first: this loop uses the vector units, the next cannot
-            w0, w1, w2, w3 = words(seed, runs[r], first // 2 + i, 0, ARRIVALS)
-            contexts[r, 2 * i], contexts[r, 2 * i + 1] = w0, w1
-            noise[r, 2 * i], noise[r, 2 * i + 1] = w2, w3
-        at = row[r]
-        for i in range(contexts.shape[1]):
-            contexts[r, i] = pick(np.uint64(contexts[r, i]), threshold, alias, at)
-            at = contexts[r, i] if chain else at
-        row[r] = at
-        words_to_noise(kind, scale, noise[r])
+        for i in range(half):
+            drawn[2 * i], drawn[2 * i + 1], w2, w3 = words(seed, runs[r], first // 2 + i, 0, ARRIVALS)
+            ones[i], others[i] = w2, w3
+        row[r] = words_to_contexts(drawn, threshold, alias, row[r], contexts[r])
+        words_to_noise(kind, scale, ones, others, noise[r])
 
 
 @exact_kernel
 def draw_noise(seed, runs, first, kind, scale, noise):
     """The noise that `draw_table` gives, alone. Changes noise (R, B)."""
+    wide()
+    half = noise.shape[1] // 2
+    ones, others = np.empty(half), np.empty(half)
     for r in range(runs.size):
-        for i in range(noise.shape[1] // 2):
+        for i in range(half):
             _, _, w2, w3 = words(seed, runs[r], first // 2 + i, 0, ARRIVALS)
-            noise[r, 2 * i], noise[r, 2 * i + 1] = w2, w3
-        words_to_noise(kind, scale, noise[r])
+            ones[i], others[i] = w2, w3
+        words_to_noise(kind, scale, ones, others, noise[r])
 
 
 @exact_kernel

@@ -1,8 +1,8 @@
 """Several runs in one instruction: small linear problems, with the runs of a group in lockstep in the vector units.
 
 What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
-constant offsets, so that nothing can overlap; tables are looked up in loops of their own; and every arm learns, with
-weight 0 or 1, instead of a branch.
+constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; and
+every arm learns, with weight 0 or 1, instead of a branch.
 
 Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
 which runs are in lanes changes nothing, not even the last bit.
@@ -14,13 +14,15 @@ import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
-from armspan.kernels.draws import click
+from armspan.kernels.draws import apart, click, wide
 
 LOWEST = -1e300
 WIDE, NARROW = 32, 16
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
 TILE = 8
 """Steps whose draws are turned from one row per run to one row per step at a time."""
+drawn, put_tile = apart("tile")
+fixed, put = apart("arms")
 
 
 @inlined
@@ -35,6 +37,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
 
     The last group may be too small; its spare lanes repeat the last run, and what they find is left out.
     """
+    wide()
     V, V_inv, b, theta_hat = state
     unit, clicks, R, K, bins = block.unit, block.clicks, block.runs.size, block.x.shape[1], tally.bins
     half = d * (d + 1) // 2
@@ -43,10 +46,11 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
     at_estimate, at_variance, at_index, at_costly = at_loss + L, at_loss + 2 * L, at_loss + 3 * L, at_loss + 4 * L
     at_z = at_loss + 5 * L
     size = at_z + d * L
-    arms, table = np.zeros(K * size), world(block.x, block.means, block.losses)
-    lost, noise, leader, luck = np.empty(L), np.empty(L), np.empty(L), np.empty(L)
-    best, second, tied = np.empty(L), np.empty(L), np.empty(L)
-    rows, draws, index, width = np.empty(TILE * L, np.int64), np.empty(TILE * L), np.empty(K), d + 2
+    arms, table = aligned(K * size), world(block.x, block.means, block.losses)
+    contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
+    lost, noise, leader, luck = aligned(L), aligned(L), aligned(L), aligned(L)
+    best, second, tied = aligned(L), aligned(L), aligned(L)
+    rows, draws, index, width = aligned(TILE * L).view(np.int64), aligned(TILE * L), np.empty(K), d + 2
     for first in range(0, R, L):
         for lane in range(L):
             r = min(first + lane, R - 1)
@@ -67,20 +71,24 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                     period = bins[t]
                 now = (t - start) % TILE * L
                 if now == 0:
+                    last = marks[m] - 1  # beyond it the tile is filled up with that step, which nobody reads
                     for lane in range(L):
-                        r = min(first + lane, R - 1)
-                        for ahead in range(min(TILE, marks[m] - t)):
-                            rows[ahead * L + lane] = block.contexts[r, t + ahead] * K * width
-                            draws[ahead * L + lane] = block.noise[r, t + ahead]
+                        at = min(first + lane, R - 1) * B
+                        for ahead in range(TILE):
+                            put_tile(rows, ahead * L + lane, drawn(contexts, at + min(t + ahead, last)) * (K * width))
+                    for lane in range(L):
+                        at = min(first + lane, R - 1) * B
+                        for ahead in range(TILE):
+                            put_tile(draws, ahead * L + lane, drawn(noises, at + min(t + ahead, last)))
                 for lane in range(L):
                     noise[lane], leader[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
                     luck[lane] = 0.0
                 for k in range(K):
                     own, arm = arms[k * size : (k + 1) * size], float(k)
                     for lane in range(L):
-                        row = rows[now + lane] + k * width
+                        row = fixed(rows, now + lane) + k * width
                         for i in range(d + 2):
-                            own[at_x + i * L + lane] = table[row + i]
+                            put(own, at_x + i * L + lane, fixed(table, row + i))
                     for lane in range(L):
                         mean, variance = 0.0, 0.0
                         for i in range(d):
@@ -97,11 +105,11 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                         second[lane] = behind if behind > next_best else next_best
                         best[lane] = value if leads else so_far
                         leader[lane] = arm if leads else leader[lane]
-                ties = 0.0
+                ties = 0
                 for lane in range(L):
                     tied[lane] = 0.0 if best[lane] - second[lane] > ROUNDING * (unit + abs(best[lane])) else 1.0
-                    ties += tied[lane]
-                if ties > 0.0:
+                    ties |= np.int64(tied[lane])
+                if ties:
                     for lane in range(L):
                         if tied[lane] > 0.0:
                             for k in range(K):
@@ -149,6 +157,14 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                     for j in range(i + 1):
                         V[r, k, i, j] = arms[place + entry(i, j) * L]
                         V_inv[r, k, i, j] = arms[place + at_inverse + entry(i, j) * L]
+
+
+@exact_kernel
+def aligned(size):
+    """Zeros from the start of a line of the cache on: vectors that cross lines take twice as long."""
+    room = np.zeros(size + 7)
+    skip = -room.ctypes.data % 64 // 8
+    return room[skip : skip + size]
 
 
 @exact_kernel

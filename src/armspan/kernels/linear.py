@@ -10,23 +10,25 @@ import numpy as np
 
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.choice import break_tie, contend, is_tie
+from armspan.kernels.single import Precision
 
 REBUILD = 8192
 """V⁻¹ and θ̂ are computed afresh from V and b at multiples of this step, so that rounding cannot build up."""
-EPSILON = 2.0**-52
+EPSILON = Precision(2.0**-52, single=2.0**-23)
 LOWEST = -math.inf
 
 
 @inlined
 def row_of(a, array):
-    """Where an arm's knowledge is in an array (K, …), or (1, …) if all arms share it."""
-    return min(a, array.shape[0] - 1)
+    """Where an arm's knowledge is in an array (K, …), or (1, …) if all arms share it; slow in the innermost loops."""
+    return a if array.shape[0] > 1 else 0
 
 
 @inlined
 def score(V_inv, theta_hat, a, x, c, d):
     """r̂ = θ̂ᵀx and σ̂² = xᵀV⁻¹x of one arm: Algorithm 1, line 6, in its dual form (Appendix B)."""
-    m, mean, variance = row_of(a, V_inv), 0.0, 0.0
+    m = a if V_inv.shape[0] > 1 else 0  # `row_of`, written out here and below: a call would cost much
+    mean, variance = 0.0, 0.0
     for i in range(d):
         total = 0.0
         for j in range(i):
@@ -63,7 +65,7 @@ def best_of(index, unit, seed, run, step, K):
 @inlined
 def products(V_inv, a, x, c, z, d):
     """Z = V⁻¹x of an arm, by one pass over the triangle. Changes z (d,)."""
-    m = row_of(a, V_inv)
+    m = a if V_inv.shape[0] > 1 else 0
     for i in range(d):
         total = V_inv[m, i, i] * x[c, a, i]
         for j in range(i):
@@ -105,7 +107,7 @@ def record(V, b, a, x, c, row, weight, y, d):
 @inlined
 def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
     """Learn one reward: V += xxᵀ, b += yx, and V⁻¹, θ̂ follow. Changes all four; z is scratch."""
-    m = row_of(a, V)
+    m = a if V.shape[0] > 1 else 0
     products(V_inv, a, x, c, z, d)
     record(V, b, m, x, c, a, 1.0, y, d)
     refine(V_inv, theta_hat, m, y, mean, variance, z, d)
@@ -114,7 +116,8 @@ def learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d):
 @inlined
 def learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean, variance):
     """`learn` by hand for d = 2, which keeps z in registers and saves a tenth of the whole step."""
-    m, x0, x1 = row_of(a, V), x[c, a, 0], x[c, a, 1]
+    m = a if V.shape[0] > 1 else 0
+    x0, x1 = x[c, a, 0], x[c, a, 1]
     z0, z1 = V_inv[m, 0, 0] * x0 + V_inv[m, 1, 0] * x1, V_inv[m, 1, 0] * x0 + V_inv[m, 1, 1] * x1
     gain = 1.0 / (1.0 + variance)
     V_inv[m, 0, 0] -= gain * z0 * z0

@@ -11,9 +11,6 @@ from typing import Any
 import numba
 import numpy as np
 
-OWN = {"ROUNDING": 5e-7, "UNTRIED": 1e30, "EPSILON": 2.0**-23}
-"""Constants that mean the precision, and are not declared as such yet."""
-
 
 class Precision(float):
     """A constant that means the precision or the range of numbers themselves, so that single precision has its own."""
@@ -40,7 +37,7 @@ def in_single(function: Any, done: dict[Any, Any] | None = None) -> Any:
         code, scope = plain.__code__, plain.__globals__
         constants = tuple(_constant(value) for value in code.co_consts)
         used = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"} & scope.keys()
-        names = {name: _meant(name, scope[name], code.co_names, done) for name in used}
+        names = {name: _meant(scope[name], code.co_names, done) for name in used}
         single = types.FunctionType(code.replace(co_consts=constants), names, plain.__name__)
         single.__module__ = plain.__module__
         compiled: Callable[[Any], Any] = numba.njit(error_model="numpy", inline="always")
@@ -54,16 +51,16 @@ def _constant(value: Any) -> Any:
     return np.float32(value) if isinstance(value, float) else value
 
 
-def _meant(name: str, value: Any, attributes: tuple[str, ...], done: dict[Any, Any]) -> Any:
+def _meant(value: Any, attributes: tuple[str, ...], done: dict[Any, Any]) -> Any:
     """What a name stands for; attributes : those that are used, if it is a module of ours."""
     if value is np.float64:
         return np.float32
     if isinstance(value, float):
-        return np.float32(value.single if isinstance(value, Precision) else OWN.get(name, value))
+        return np.float32(getattr(value, "single", value))
     if isinstance(value, types.ModuleType) and value.__name__.startswith("armspan.kernels"):
         module = types.ModuleType(value.__name__)
         used = {part: content for part, content in vars(value).items() if part in attributes}
-        vars(module).update({part: _meant(part, content, (), done) for part, content in used.items()})
+        vars(module).update({part: _meant(content, (), done) for part, content in used.items()})
         return module
     ours = str(getattr(value, "__module__", "")).startswith("armspan.kernels")
     return in_single(value, done) if ours and hasattr(value, "__code__") else value

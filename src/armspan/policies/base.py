@@ -202,6 +202,10 @@ class Policy(ABC):
         """Letters of its family's fields, where they are not what they usually are: K arms, d features, n contexts."""
         return {}
 
+    def check_rewards(self, rewards: Sequence[float]) -> None:
+        """Refuse rewards that it cannot learn from, before an agent learns any; most learn from all."""
+        return
+
     def within(self, horizon: int) -> Self:
         """The policy for so many steps: where it must know how many and was not told, it is told."""
         told: Any = {"horizon": horizon}

@@ -1,18 +1,43 @@
 """The greedy policy: believe the estimates and never explore (Bastani, Bayati and Khosravi 2017)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from armspan.policies.base import Bounds
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.policies.base import Bounds, Reference
+from armspan.policies.least_squares import in_turn
 from armspan.policies.optimistic import IndexPolicy
+from armspan.policies.references.explored import FirstPulls
 from armspan.theory import Schedule, as_schedule
 
 
 @dataclass(frozen=True, kw_only=True)
 class Greedy(IndexPolicy):
-    """LinUCB with α_t = 0: pull the arm with the largest estimated reward."""
+    """LinUCB with α_t = 0: pull the arm with the largest estimated reward.
+
+    pulls : of every arm in turn, before anything is believed; 0 in the paper.
+    """
 
     title: ClassVar[str] = "greedy"
+    family: ClassVar[str | None] = "linear"
+    pulls: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.whole("pulls", self.pulls, at_least=0)
+
+    @property
+    def compiled(self) -> str | None:
+        own = super().compiled
+        return "forced" if own == "linear" and self.pulls else own
 
     def schedule(self, env: Bounds) -> Schedule:
         return as_schedule(0.0)
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {**super().knobs(env), "forced": in_turn(self.pulls, env.n_arms)}
+
+    def reference(self, env: Environment) -> Reference:
+        return FirstPulls(pulls=self.pulls, **self.regression(env))

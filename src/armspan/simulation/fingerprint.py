@@ -46,6 +46,10 @@ def _pieces(value: Any) -> Iterable[bytes]:
         for field in fields(value):
             yield field.name.encode()
             yield from _pieces(getattr(value, field.name))
+    elif isinstance(value, list | tuple) and not all(isinstance(one, int | float) for one in value):
+        yield f"{len(value)} parts".encode()
+        for one in value:
+            yield from _pieces(one)
     elif isinstance(value, np.ndarray | list | tuple):
         array = np.asarray(value)
         yield f"{array.dtype.str}{array.shape}".encode()

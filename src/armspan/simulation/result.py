@@ -70,6 +70,19 @@ class Result:
             raise InvalidParameter(f"policy must be one of {', '.join(self.policies)}, got {policy!r}")
         return self.pseudo_regret[self.policies.index(policy)]
 
+    def only(self, policies: Sequence[str]) -> "Result":
+        """The result of some of the policies, in this order."""
+        rows = [self.policies.index(name) for name in policies if self.curves(name) is not None]
+        pulls = self.suboptimal_pulls
+        return replace(
+            self,
+            policies=tuple(policies),
+            pseudo_regret=self.pseudo_regret[rows],
+            noise=self.noise[rows] if self.noise.ndim == 3 else self.noise,
+            suboptimal_pulls=None if pulls is None else pulls[rows],
+            events={name: events for name, events in self.events.items() if name in policies},
+        )
+
     def mean(self) -> FloatArray:
         """Mean pseudo-regret (P, C) over the runs."""
         return self.pseudo_regret.mean(axis=1)

@@ -1,0 +1,97 @@
+"""Linear knowledge of what forced pulls have shown, and of nothing else: between them, the largest θ̂ᵀx wins."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.kernels._compile import inlined, kernel, part
+from armspan.kernels.families import forced, linear
+from armspan.kernels.families.forced import FREE, forced_arm, greedy, learn_row, nothing
+from armspan.kernels.families.linear import scratch_of
+from armspan.kernels.family import Field
+from armspan.kernels.life import choose_once, learn_once, live
+
+
+class ExploredState(NamedTuple):
+    """What was learnt in each of R runs: that of `LinearState`, and due (R, K).
+
+    due : forced pulls whose reward has not come yet. An application's may come late: the next rewards of the arm are
+    taken for theirs.
+    """
+
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+    due: IntArray
+
+
+@inlined
+def of_run(state, r):
+    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.due[r]
+
+
+@part
+def pull(forced, theta_hat, due, index, x, c, unit, seed, run, step, K, d):
+    """The forced arm, whose reward is due then, or else greedy's. Changes due and index (K,)."""
+    a = forced_arm(forced, seed, run, step, K)
+    if a == FREE:
+        return greedy(theta_hat, index, x, c, unit, seed, run, step, K, d)
+    due[a] += 1
+    return a
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    return pull(knobs[0][i], own[3], own[4], scratch[0], block.x, c, block.unit, block.seed, run, step, K, d)
+
+
+@part
+def learn_due(V, V_inv, b, theta_hat, due, a, x, c, y, z, d):
+    """`learn_row`, if the reward of a forced pull is due. Changes the first five."""
+    if due[a] > 0:
+        due[a] -= 1
+        learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d)
+
+
+@inlined
+def learn(own, scratch, a, x, c, y, d):
+    V, V_inv, b, theta_hat, due = own
+    learn_due(V, V_inv, b, theta_hat, due, a, x, c, y, scratch[3], d)
+
+
+@inlined
+def tidy_run(own, scratch, K, d):
+    linear.tidy_run((own[0], own[1], own[2], own[3]), scratch, K, d)
+
+
+@kernel
+def advance_explored(block, knobs, marks, state, regret, curve, tally):
+    d = block.x.shape[2]
+    live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def choose_explored(block, knobs, state):
+    return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_explored(block, state, a, y):
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, nothing, learn)
+
+
+FAMILY = replace(
+    forced.FAMILY,
+    name="explored",
+    fields=(*linear.FIELDS, Field("due", "K", dtype=np.int64)),
+    state=ExploredState,
+    choose=choose,
+    learn=learn,
+    advance=lambda K, d: advance_explored,
+    choose_once=choose_explored,
+    learn_once=learn_explored,
+    tidy_run=tidy_run,
+)

@@ -1,0 +1,81 @@
+"""EpochGreedy (Langford and Zhang 2008): one random pull, then as many greedy ones as it is worth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import IntArray
+from armspan.environments import Environment
+from armspan.errors import InvalidParameter
+from armspan.policies.least_squares import LeastSquaresPolicy
+from armspan.policies.references.explored import EpochReference
+from armspan.theory import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochGreedy(LeastSquaresPolicy):
+    """EpochGreedy: epoch ℓ = 1, 2, … pulls one arm at random, then ⌊c√(ℓ/(Kd))⌋ times the one with the largest θ̂ᵀx.
+
+    θ̂ is fitted to the random pulls alone: they are a fair sample, so any regression may stand in its place. The paper
+    has log N for N hypotheses where we have d. Regret is T^⅔, without any assumption on how contexts arrive but that
+    they are independent; rewards of any range, as c is ours to choose.
+
+    rate : c; 1 in the paper. at_least_one : at least one greedy pull in an epoch; as printed, the first ones have none.
+    ridge : penalty of the regression; left out, l². feature_bound, shared : as in `LinearPolicy`.
+    """
+
+    title: ClassVar[str] = "epoch-greedy"
+    family: ClassVar[str | None] = "explored"
+    usual_ridge: ClassVar[float] = 1.0
+    rate: float = 1.0
+    at_least_one: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.real("rate", self.rate, above=0)
+        if not isinstance(self.at_least_one, bool):
+            raise InvalidParameter(f"at_least_one must be True or False, got {self.at_least_one!r:.60}")
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        epochs = Epochs(self.rate, env.n_arms * env.n_features, int(self.at_least_one))
+        return {"ridge": self.sound_penalty(env), "forced": epochs}
+
+    def reference(self, env: Environment) -> EpochReference:
+        return EpochReference(rate=self.rate, at_least_one=self.at_least_one, **self.regression(env))
+
+
+class Epochs:
+    """The knob `forced`: epochs of equal length follow each other, so that those of 10⁹ steps are a table of 1,000."""
+
+    def __init__(self, rate: float, size: int, least: int) -> None:
+        self._rate, self._size, self._least = rate, size, least
+        self._epoch, self._starts, self._lengths = 1, [1], [self._length(1)]
+
+    def __call__(self, t: IntArray) -> np.ndarray:
+        from armspan.kernels.families.forced import ANY, FREE
+
+        while self._starts[-1] <= t[-1]:
+            self._extend()
+        group = np.searchsorted(self._starts, t, side="right") - 1
+        within = (t - np.array(self._starts)[group]) % np.array(self._lengths)[group]
+        return np.where(within == 0, ANY, FREE).astype(np.float64)
+
+    def _length(self, epoch: int) -> int:
+        """Its steps: the random one and the greedy ones, fewer than 2⁵⁰."""
+        greedy = int(min(self._rate * np.sqrt(epoch / self._size), 2.0**50))
+        return 1 + max(greedy, self._least)
+
+    def _extend(self) -> None:
+        """Add the next group of epochs of equal length."""
+        first, length = self._epoch, self._lengths[-1]
+        guess = last = max(first, int(min((length / self._rate) ** 2 * self._size, 2.0**50)))
+        while self._length(last + 1) == length and last < guess + 2:  # rounding
+            last += 1
+        while last > first and self._length(last) > length:
+            last -= 1
+        self._epoch = last + 1
+        self._starts.append(self._starts[-1] + (last - first + 1) * length)
+        self._lengths.append(self._length(self._epoch))

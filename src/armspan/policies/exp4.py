@@ -1,0 +1,126 @@
+"""EXP4 (Auer et al. 2002): experts advise, and those whose advice has paid weigh more."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies import panel
+from armspan.policies.base import Policy
+from armspan.policies.references.experts import EXP4Reference
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertPolicy(Policy):
+    """What EXP4 and EXP4.P have in common: N experts, the last of which is uniform, and how they are compiled.
+
+    experts : each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, or a function from the
+    features x (K, d) to a distribution (K,); left out, one fixed arm each. The uniform expert is added, as the proofs
+    want. With a function among them, a simulation runs in Python.
+    reward_range : bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a
+    simulation learns what comes, and the bound is proved only for rewards inside.
+    horizon : T; left out, a simulation's own.
+    """
+
+    experts: Sequence[panel.Member] | None = None
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "experts", panel.frozen("experts", self.experts))
+        object.__setattr__(self, "reward_range", panel.reward_range(self.reward_range))
+        if self.horizon is not None:
+            _validate.whole("horizon", self.horizon, at_least=1)
+
+    @property
+    def compiled(self) -> str | None:
+        functions = any(callable(expert) for expert in self.experts or ())
+        return None if functions else super().compiled
+
+    @abstractmethod
+    def rates(self, env: Any) -> Mapping[str, float]:
+        """What `kernels.families.experts` calls floor, rate and bonus."""
+
+    def knobs(self, env: Any) -> Mapping[str, Any]:
+        low, high = self.reward_range
+        bias, theta = self._tables(env)
+        return {**self.rates(env), "low": low, "high": high, "bias": bias, "theta": theta}
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        return {"N": self.n_experts(env), "t": 5}
+
+    def n_experts(self, env: Any) -> int:
+        """N, with the uniform one."""
+        return len(panel.members("experts", self.experts, env)) + 1
+
+    def check_rewards(self, rewards: Sequence[float]) -> None:
+        low, high = self.reward_range
+        for reward in rewards:
+            if not low <= reward <= high:
+                raise InvalidParameter(f"reward must be from {low:g} to {high:g}, as reward_range says, got {reward:g}")
+
+    def steps(self) -> int:
+        """T, which must be known."""
+        if self.horizon is None:
+            raise NotApplicable(f"{self.name} needs horizon: give it to the policy")
+        return self.horizon
+
+    def advised(self, env: Any) -> dict[str, Any]:
+        """What the references are made with."""
+        experts = panel.members("experts", self.experts, env)
+        return {"n_arms": env.n_arms, "experts": experts, "reward_range": self.reward_range}
+
+    def _tables(self, env: Any) -> tuple[FloatArray, FloatArray]:
+        """Bias (N, K) and θ (N, K, d) of the experts."""
+        N, K, d = self.n_experts(env), env.n_arms, env.n_features
+        bias, theta = np.zeros((N, K)), np.zeros((N, K, d))
+        for j, expert in enumerate(panel.members("experts", self.experts, env)):
+            if isinstance(expert, int):
+                bias[j, expert] = 1
+            elif not callable(expert):
+                theta[j] = expert
+        return bias, theta
+
+
+@dataclass(frozen=True, kw_only=True)
+class EXP4(ExpertPolicy):
+    """EXP4: draw an arm from the experts' mean advice, mixed with γ of uniform; weigh experts by what they earned.
+
+    p = (1 - γ)Σ_j w_j ξ^j/Σw + γ/K, r̂_a = y·1[a pulled]/p_a, and w_j is multiplied by exp(γ ξ^j·r̂/K). Whatever the
+    rewards, chosen by an adversary even, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
+    Use it where nothing is known of rewards but who might know; where they are linear, it is far behind LinUCB.
+
+    gamma : γ; left out, theory's min(1, √(K log N/((e - 1)T))). The others : as of `ExpertPolicy`.
+
+    Auer, Cesa-Bianchi, Freund and Schapire (2002): The nonstochastic multiarmed bandit problem.
+    """
+
+    title: ClassVar[str] = "EXP4"
+    family: ClassVar[str | None] = "experts"
+    gamma: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gamma is not None and not 0 < _validate.real("gamma", self.gamma, above=0) <= 1:
+            raise InvalidParameter(f"gamma must be > 0 and <= 1, got {self.gamma:g}")
+
+    def exploration(self, env: Any) -> float:
+        """γ in force."""
+        if self.gamma is not None:
+            return self.gamma
+        K, N = env.n_arms, self.n_experts(env)
+        return min(1.0, math.sqrt(K * math.log(N) / ((math.e - 1) * self.steps())))
+
+    def rates(self, env: Any) -> Mapping[str, float]:
+        each = self.exploration(env) / env.n_arms
+        return {"floor": each, "rate": each, "bonus": 0.0}
+
+    def reference(self, env: Any) -> Any:
+        return EXP4Reference(**self.advised(env), gamma=self.exploration(env))

@@ -1,0 +1,51 @@
+"""EXP4.P (Beygelzimer et al. 2011): EXP4 whose regret is small not only in the mean, but nearly always."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.exp4 import ExpertPolicy
+from armspan.policies.references.experts import EXP4PReference
+
+
+@dataclass(frozen=True, kw_only=True)
+class EXP4P(ExpertPolicy):
+    """EXP4 with a bonus for experts whose advice is seldom followed, for little is known of them.
+
+    p = (1 - K·p_min)Σ_j w_j ξ^j/Σw + p_min with p_min = √(log N/(KT)), r̂_a = y·1[a pulled]/p_a, and w_j is multiplied
+    by exp(p_min/2 · (ξ^j·r̂ + v̂_j √(log(N/δ)/(KT)))), v̂_j = Σ_a ξ^j_a/p_a. Whatever the rewards, with probability 1 - δ
+    it earns at most 6√(KT log(N/δ)) less than the best expert. Use it in place of EXP4 where one bad run is dear.
+
+    delta : δ. The others : as of `ExpertPolicy`; T must be so long that p_min <= 1/K and log(N/δ) <= KT.
+
+    Beygelzimer, Langford, Li, Reyzin and Schapire (2011): Contextual bandit algorithms with supervised learning
+    guarantees.
+    """
+
+    title: ClassVar[str] = "EXP4.P"
+    family: ClassVar[str | None] = "experts"
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < _validate.real("delta", self.delta, above=0) < 1:
+            raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
+
+    def constants(self, env: Any) -> tuple[float, float]:
+        """p_min, and the weight √(log(N/δ)/(KT)) of the bonus."""
+        K, N, T = env.n_arms, self.n_experts(env), self.steps()
+        least = math.ceil(max(K * math.log(N), math.log(N / self.delta) / K))
+        if least > T:
+            raise NotApplicable(f"{self.name} needs horizon >= {least} with {K} arms and {N} experts, got {T}")
+        return math.sqrt(math.log(N) / (K * T)), math.sqrt(math.log(N / self.delta) / (K * T))
+
+    def rates(self, env: Any) -> Mapping[str, float]:
+        p_min, bonus = self.constants(env)
+        return {"floor": p_min, "rate": p_min / 2, "bonus": bonus}
+
+    def reference(self, env: Any) -> Any:
+        p_min, bonus = self.constants(env)
+        return EXP4PReference(**self.advised(env), p_min=p_min, bonus=bonus)

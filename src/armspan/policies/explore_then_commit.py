@@ -1,0 +1,47 @@
+"""Explore, then commit: every arm so many times in turn, and what that has shown is believed for good."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.policies.base import Bounds
+from armspan.policies.least_squares import LeastSquaresPolicy, in_turn
+from armspan.policies.references.explored import CommitReference
+from armspan.theory import Schedule
+
+ROWS_PER_FEATURE = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreThenCommit(LeastSquaresPolicy):
+    """Pull each of K arms m times in turn; then always the arm with the largest θ̂ᵀx.
+
+    θ̂ is the least squares of the exploration, steps 1 … mK. The commitment is to that: later rewards change nothing.
+    It is the yardstick of forced exploration, and easy to reason about in a trial of fixed length.
+
+    pulls : m. Theory wants about (T/K)^⅔ for T steps, and regret T^⅔; left out, 10 for every feature.
+    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`; shared: mK rows for the one θ̂.
+
+    Lattimore and Szepesvári 2020, Bandit Algorithms, Chapter 6.
+    """
+
+    title: ClassVar[str] = "explore then commit"
+    family: ClassVar[str | None] = "explored"
+    pulls: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pulls is not None:
+            _validate.whole("pulls", self.pulls, at_least=1)
+
+    def pulls_in(self, env: Bounds) -> int:
+        """M."""
+        return ROWS_PER_FEATURE * env.n_features if self.pulls is None else self.pulls
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {"ridge": self.sound_penalty(env), "forced": in_turn(self.pulls_in(env), env.n_arms)}
+
+    def reference(self, env: Environment) -> CommitReference:
+        return CommitReference(pulls=self.pulls_in(env), **self.regression(env))

@@ -1,0 +1,57 @@
+"""FALCON (Simchi-Levi and Xu 2022): inverse gaps with a regression at the ends of epochs only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan._typing import FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.policies.mixed import InverseGapPolicy, steady
+from armspan.policies.references.falcon import FalconReference
+from armspan.theory import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class FALCON(InverseGapPolicy):
+    """SquareCB's p_a = 1/(K + γ_m(m̂ - ŷ_a)), with ŷ fitted on the rows of the last epoch, when that ended.
+
+    Epoch m ends after 2^m rewards, so that T steps need log₂T regressions: for those that are costly, or run overnight.
+    Regret is √(KT·error of the regression), as SquareCB's, and in practice more, for half of the rows are forgotten.
+    γ_m = c√(Kτ/(D log τ + log(m²/δ))), τ = 2^(m-1), D the parameters that are fitted, d or K·d. The first is uniform.
+
+    scale : c, 1 by theory's order. delta : δ, how likely theory's bound may fail.
+    low, high : where rewards lie, 0 and 1 in the paper; estimates are kept there, and γ is for rewards rescaled from
+    there to [0, 1]. ridge : penalty of the regression. shared : whether all arms share one θ.
+    An agent counts epochs in rewards, so that it waits for late ones; such agents cannot be merged.
+
+    D. Simchi-Levi, Y. Xu: Bypassing the monster: a faster and simpler optimal algorithm for contextual bandits under
+    realizability. Mathematics of Operations Research 47.
+    """
+
+    title: ClassVar[str] = "FALCON"
+    family: ClassVar[str | None] = "epochs"
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        return {**super().sizes(env), "e": 3, "o": 1}
+
+    def schedule(self, env: Any) -> Schedule:
+        """γ_m as a function of t, in units of the rewards."""
+        c, K, D, delta = self.scale / (self.high - self.low), env.n_arms, self.parameters(env), self.delta
+
+        def gamma(t: IntArray) -> FloatArray:
+            epoch = np.ceil(np.log2(np.maximum(t, 2)))  # step t is in epoch m if 2^(m-1) < t ≤ 2^m
+            tau = 2 ** (epoch - 1)
+            return c * np.sqrt(K * tau / (D * np.log(tau) + np.log(epoch**2 / delta)))
+
+        return gamma
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        low, high = self.kept_within
+        numbers = {"scale": self.scale / (high - low), "parameters": self.parameters(env), "delta": self.delta}
+        steady_ones = {name: steady(value) for name, value in (numbers | {"low": low, "high": high}).items()}
+        return {"ridge": self.sound_penalty(env), **steady_ones}
+
+    def reference(self, env: Environment) -> FalconReference:
+        return FalconReference(**self.regression(env))

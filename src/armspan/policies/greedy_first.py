@@ -1,0 +1,52 @@
+"""GreedyFirst (Bastani, Bayati and Khosravi 2021): explore only if greedy is seen to need it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.policies.ols_bandit import OLSBandit
+from armspan.policies.references.ols import GreedyFirstReference
+from armspan.theory import Schedule, as_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyFirst(OLSBandit):
+    """GreedyFirst: greedy while every arm's features go on to span; if one's do not, OLSBandit, afresh and for good.
+
+    After t₀ steps λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀). It switches then if that is 0, and at any step t > 2t₀ after
+    which min_a λ_min(Σxxᵀ) < λ̂₀t/4. OLSBandit's clock starts at 1, and greedy's rows are dropped. Regret is log T under
+    OLSBandit's conditions, and without any exploration where contexts are diverse: use it where that is likely.
+
+    t0 : t₀; left out, 4Kd, as in their code. q, h, initial : of OLSBandit. ridge, feature_bound, shared : as there.
+    λ̂₀ counts as 0 up to 10⁻⁵ of the mean square of features, so that units do not matter; in their code, up to 10⁻⁵.
+    The field `switched_at` of what is learnt says when each run switched: 0 for never.
+    """
+
+    title: ClassVar[str] = "greedy first"
+    family: ClassVar[str | None] = "greedy_first"
+    t0: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.t0 is not None:
+            _validate.whole("t0", self.t0, at_least=1)
+
+    def first_check(self, env: Any) -> int:
+        """t₀."""
+        return 4 * env.n_arms * env.n_features if self.t0 is None else self.t0
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        from armspan.kernels.families.greedy_first import SIZES
+
+        return {**super().sizes(env), **SIZES}
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        numbers = {"ridge": self.sound_penalty(env), "t0": float(self.first_check(env))}
+        constants = {"q": self.q, "initial": self.initial_in(env), "h": self.h}
+        return {**numbers, "t": as_schedule(lambda t: t), **{k: as_schedule(v) for k, v in constants.items()}}
+
+    def reference(self, env: Environment) -> GreedyFirstReference:
+        options = {"q": self.q, "h": self.h, "initial": self.initial_in(env)} | self.regression(env)
+        return GreedyFirstReference(t0=self.first_check(env), **options)

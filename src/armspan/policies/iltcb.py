@@ -1,0 +1,60 @@
+"""ILTCB, "taming the monster" (Agarwal et al. 2014): a distribution over policies, renewed at doubling epochs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.errors import InvalidParameter
+from armspan.policies import panel
+from armspan.policies.base import Policy
+from armspan.policies.references.enumerated import ILTCBReference
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnumeratedPolicy(Policy):
+    """What ILTCB and RandomizedUCB have in common: a class Π of N policies, all listed, of which to follow the best.
+
+    policies : each a fixed arm (its number), a θ (K, d) that acts greedily, the lowest arm where several tie, or a
+    function from the features x (K, d) to an arm; left out, one fixed arm each.
+    reward_range : bounds (low, high) of rewards, which are taken to [0, 1]. A simulation learns what comes; the bound
+    is proved only for rewards inside.
+    delta : δ, how likely the regret bound may fail.
+    """
+
+    policies: Sequence[panel.Member] | None = None
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "policies", panel.frozen("policies", self.policies))
+        object.__setattr__(self, "reward_range", panel.reward_range(self.reward_range))
+        if not 0 < _validate.real("delta", self.delta, above=0) < 1:
+            raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
+
+    def among(self, env: Any) -> dict[str, Any]:
+        """What the references are made with."""
+        policies = panel.members("policies", self.policies, env)
+        return {"n_arms": env.n_arms, "policies": policies, "reward_range": self.reward_range, "delta": self.delta}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ILTCB(EnumeratedPolicy):
+    """ILTCB: good policies get weight, but so much stays on the others that every policy's value can be estimated.
+
+    At the steps 1, 2, 4, 8, … it finds weights Q with ΣQ(π)b_π <= 2K and Ê[1/Q^μ(π(x)|x)] <= 2K + b_π for every π. Here
+    b_π is π's estimated regret over 100μ, and Q^μ = (1 - Kμ)ΣQ + μ. Arms are then drawn from Q^μ, what Q lacks to 1
+    put on the best policy. Regret √(KT log N), with few calls of an optimiser. Use it where policies are given and
+    logs must have exact propensities; it runs in Python.
+
+    policies, reward_range, delta : as of `EnumeratedPolicy`.
+
+    Agarwal, Hsu, Kale, Langford, Li and Schapire (2014): Taming the monster: a fast and simple algorithm for
+    contextual bandits.
+    """
+
+    title: ClassVar[str] = "ILTCB"
+
+    def reference(self, env: Any) -> Any:
+        return ILTCBReference(**self.among(env))

@@ -1,0 +1,75 @@
+"""KernelUCB (Valko et al. 2013): LinUCB for rewards that are linear in the features of a kernel."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.base import Policy
+from armspan.policies.references.kernel_ucb import KernelReference, similarity
+from armspan.theory import Alpha, Schedule, as_schedule, freeze
+
+KERNELS = ("linear", "polynomial", "rbf", "matern-3/2", "matern-5/2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelUCB(Policy):
+    """KernelUCB: kernel regression for each arm, and its confidence interval; rewards need not be linear in x.
+
+    Pulls the largest kᵀ(K + ridge·I)⁻¹y + η/√ridge · √(k(x, x) - kᵀ(K + ridge·I)⁻¹k), k the kernel of x with what was
+    seen. The linear kernel is LinUCB. Use it for smooth rewards of few features; it runs in Python, some 0.3 ms a step.
+
+    kernel : "linear" xᵀz, "polynomial" (gamma·xᵀz + coef0)^degree, "rbf" exp(-gamma·|x - z|²), "matern-3/2" or
+    "matern-5/2" with length_scale. gamma : left out, 1/d. ridge : penalty of the regression.
+    eta : η, as a constant, an array over t, or a function of t; left out, √(2 log(2TK/δ)), the theory of its Sup
+    version; in practice a plain number such as 1. delta : δ. horizon : T; left out, a simulation's own.
+    shared : whether arms differ by their features alone. budget : different points that a regression keeps; beyond,
+    the first ones are a Nyström dictionary (a uniform sample where contexts are independent), and others are projected.
+
+    Valko, Korda, Munos, Flaounas and Cristianini (2013): Finite-time analysis of kernelised contextual bandits.
+    """
+
+    title: ClassVar[str] = "KernelUCB"
+    kernel: str = "rbf"
+    ridge: float = 1.0
+    eta: Alpha | None = None
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    length_scale: float = 1.0
+    shared: bool = False
+    budget: int = 500
+    delta: float = 0.05
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.one_of("kernel", self.kernel, KERNELS)
+        for name in ("ridge", "length_scale") if self.gamma is None else ("ridge", "length_scale", "gamma"):
+            _validate.real(name, getattr(self, name), above=0)
+        _validate.real("coef0", self.coef0)
+        _validate.whole("degree", self.degree, at_least=1)
+        _validate.whole("budget", self.budget, at_least=1)
+        if self.horizon is not None:
+            _validate.whole("horizon", self.horizon, at_least=1)
+        if not 0 < _validate.real("delta", self.delta, above=0) < 1:
+            raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
+        if not isinstance(self.shared, bool):
+            raise InvalidParameter(f"shared must be True or False, got {self.shared!r:.60}")
+        object.__setattr__(self, "eta", freeze(self.eta, name="eta"))
+
+    def schedule(self, env: Any) -> Schedule:
+        """η as a function of t."""
+        if self.eta is not None:
+            return as_schedule(self.eta, name="eta")
+        if self.horizon is None:
+            raise NotApplicable(f"{self.name} needs horizon, or eta: give it to the policy")
+        return as_schedule(math.sqrt(2 * math.log(2 * self.horizon * env.n_arms / self.delta)))
+
+    def reference(self, env: Any) -> KernelReference:
+        gamma = 1 / env.n_features if self.gamma is None else self.gamma
+        shape: Any = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0, "length_scale": self.length_scale}
+        sizes: Any = {"n_arms": env.n_arms, "n_features": env.n_features, "budget": self.budget}
+        k, eta = similarity(self.kernel, **shape), self.schedule(env)
+        return KernelReference(**sizes, k=k, ridge=self.ridge, eta=eta, shared=self.shared)

@@ -1,0 +1,69 @@
+"""LassoBandit (Bastani and Bayati 2020): OLSBandit for many features of which few matter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.errors import InvalidParameter
+from armspan.policies.base import Policy
+from armspan.policies.ols_bandit import forced_steps
+from armspan.policies.references.lasso import LassoReference
+from armspan.theory import Schedule, as_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class LassoBandit(Policy):
+    """LassoBandit: `OLSBandit` by the LASSO, β̂ = argmin ‖Y - Xβ‖²/n + λ‖β‖₁ over the n rows of an arm.
+
+    Forced pulls have λ₁; all pulls have λ₂,t = λ₂√((log t + log d)/t). scikit-learn's alpha is half of this λ. Use it
+    where d is large: regret is (log T + log d)² under OLSBandit's conditions if few of an arm's parameters are not 0.
+
+    Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
+    after one; that of all its pulls in free steps in which it contends with another arm.
+
+    q, h : as of OLSBandit; no initial pulls. lambda_1, lambda_2 : 0.05 both in the paper's experiments; the
+    penalties are in units of features times rewards. shared : whether all arms share one β, and differ by features.
+    """
+
+    title: ClassVar[str] = "LASSO bandit"
+    family: ClassVar[str | None] = "lasso"
+    q: int = 1
+    h: float = 5.0
+    lambda_1: float = 0.05
+    lambda_2: float = 0.05
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.whole("q", self.q, at_least=1)
+        for name in ("h", "lambda_1", "lambda_2"):
+            _validate.real(name, getattr(self, name), above=0)
+        if not isinstance(self.shared, bool):
+            raise InvalidParameter(f"shared must be True or False, got {self.shared!r:.60}")
+
+    def sizes(self, env: Any) -> Mapping[str, int]:
+        return {"A": 1} if self.shared else {}
+
+    def penalty_of_all(self, env: Any) -> Schedule:
+        """λ₂,t as a function of t."""
+        return lambda t: self.lambda_2 * np.sqrt(np.log(t * float(env.n_features)) / t)
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        forced, constants = forced_steps(env.n_arms, self.q, 0), {"h": self.h, "lambda_1": self.lambda_1}
+        rest = {name: as_schedule(value) for name, value in constants.items()}
+        return {"forced": forced, **rest, "lambda_2": self.penalty_of_all(env)}
+
+    def reference(self, env: Environment) -> LassoReference:
+        return LassoReference(
+            n_arms=env.n_arms,
+            n_features=env.n_features,
+            q=self.q,
+            h=self.h,
+            lambda_1=self.lambda_1,
+            lambda_2=self.lambda_2,
+            shared=self.shared,
+        )

@@ -1,0 +1,63 @@
+"""OLSBandit (Goldenshluger and Zeevi 2013; K arms as in Bastani and Bayati 2020): forced pulls, ever more seldom."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray
+from armspan.environments import Environment
+from armspan.policies.base import Bounds, Reference
+from armspan.policies.least_squares import LeastSquaresPolicy
+from armspan.policies.references.ols import OLSReference
+from armspan.theory import Schedule, as_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class OLSBandit(LeastSquaresPolicy):
+    """OLSBandit: arms that forced pulls put within h/2 of the best contend; the best of them by all pulls is pulled.
+
+    Arm a is forced in the steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}, about q log₂ T times in T steps.
+    Forced pulls do not depend on rewards, so their least squares is sound; that of all pulls is sharper. Regret is
+    log T, if arms are seldom nearly equal (margin condition) and each is best by h somewhere.
+
+    q, h : 1 and 5 in Bastani and Bayati's experiments, h = 1 where rewards are 0 or 1.
+    initial : each arm so many times in turn at first, as forced pulls; left out, d, as in their code; 0 as printed.
+    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`. An estimate is 0 until it has d rows.
+    """
+
+    title: ClassVar[str] = "OLS bandit"
+    family: ClassVar[str | None] = "ols"
+    q: int = 1
+    h: float = 5.0
+    initial: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.whole("q", self.q, at_least=1)
+        _validate.real("h", self.h, above=0)
+        if self.initial is not None:
+            _validate.whole("initial", self.initial, at_least=0)
+
+    def initial_in(self, env: Bounds) -> int:
+        """How often each arm is pulled at first."""
+        return env.n_features if self.initial is None else self.initial
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        forced = forced_steps(env.n_arms, self.q, self.initial_in(env))
+        return {"ridge": self.sound_penalty(env), "forced": forced, "h": as_schedule(self.h)}
+
+    def reference(self, env: Environment) -> Reference:
+        return OLSReference(q=self.q, h=self.h, initial=self.initial_in(env), **self.regression(env))
+
+
+def forced_steps(n_arms: int, q: int, initial: int) -> Schedule:
+    """The knob `forced`: T_a, and before it every arm `initial` times in turn."""
+
+    def forced(t: IntArray) -> FloatArray:
+        from armspan.kernels.families import ols
+
+        arms: FloatArray = ols.forced_steps(t, n_arms, q, initial)
+        return arms
+
+    return forced

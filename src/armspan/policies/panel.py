@@ -1,0 +1,57 @@
+"""A panel of experts, or of policies to choose among: fixed arms, given θ's that act greedily, and functions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.errors import InvalidParameter
+
+Member = int | Sequence[Sequence[float]] | FloatArray | Callable[[FloatArray], Any]
+"""A fixed arm, a θ (K, d) that acts greedily, or a function of the features x (K, d)."""
+
+
+def frozen(name: str, panel: Any) -> tuple[Any, ...] | None:
+    """A panel in a form that cannot change any more and can be compared: an array becomes tuples."""
+    if panel is None:
+        return None
+    if isinstance(panel, str) or not hasattr(panel, "__len__") or len(panel) == 0:
+        raise InvalidParameter(f"{name} must be a list of at least one, got {panel!r:.60}")
+    return tuple(_member(f"{name}[{j}]", member) for j, member in enumerate(panel))
+
+
+def _member(name: str, member: Any) -> Any:
+    if callable(member):
+        return member
+    if np.ndim(member) == 0:
+        return _validate.whole(name, member, at_least=0)
+    theta = _validate.array(name, member, shape=("K", "d"))
+    return tuple(tuple(row) for row in theta.tolist())
+
+
+def members(name: str, panel: Sequence[Member] | None, env: Any) -> list[Any]:
+    """The panel for an environment: arms, θ's as arrays (K, d), functions; left out, one fixed arm each."""
+    if panel is None:
+        return list(range(env.n_arms))
+    result: list[Any] = []
+    for j, member in enumerate(panel):
+        if isinstance(member, int):
+            result.append(_validate.whole(f"{name}[{j}]", member, at_least=0, at_most=env.n_arms - 1))
+        elif callable(member):
+            result.append(member)
+        else:
+            result.append(_validate.array(f"{name}[{j}]", member, shape=(env.n_arms, env.n_features)))
+    return result
+
+
+def reward_range(given: Any) -> tuple[float, float]:
+    """Bounds (low, high) of rewards, which are taken to [0, 1]."""
+    try:
+        low, high = (_validate.real("reward_range", end) for end in given)
+    except (TypeError, ValueError):
+        low, high = 0.0, 0.0
+    if not low < high:
+        raise InvalidParameter(f"reward_range must be two numbers, the lower first, got {given!r:.60}")
+    return low, high

@@ -1,0 +1,68 @@
+"""PEGE, phased exploration and greedy exploitation (Rusmevichientong and Tsitsiklis 2010)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import IntArray
+from armspan.environments import Environment
+from armspan.policies.base import Bounds
+from armspan.policies.least_squares import LeastSquaresPolicy
+from armspan.policies.references.explored import CycleReference
+from armspan.theory import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class PEGE(LeastSquaresPolicy):
+    """PEGE: cycle c = 1, 2, … pulls every arm so many times in turn, then c times the arm with the largest θ̂ᵀx.
+
+    θ̂ is the least squares of the exploration in all cycles so far; other rewards are not learnt. After T steps there
+    were about √(2T) cycles. Regret is d√T where the set of features is smooth, as a ball is; no horizon is needed.
+
+    pulls : of every arm in a cycle. The paper pulls d linearly independent arms once. Left out, ours is d pulls of each
+        arm where every arm has a θ of its own, which are that many rows for it, and with shared=True every arm once.
+    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`.
+    """
+
+    title: ClassVar[str] = "PEGE"
+    family: ClassVar[str | None] = "explored"
+    pulls: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pulls is not None:
+            _validate.whole("pulls", self.pulls, at_least=1)
+
+    def pulls_in(self, env: Bounds) -> int:
+        """Of every arm in a cycle."""
+        if self.pulls is not None:
+            return self.pulls
+        return 1 if self.shared else env.n_features
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {"ridge": self.sound_penalty(env), "forced": cycles(self.pulls_in(env), env.n_arms)}
+
+    def reference(self, env: Environment) -> CycleReference:
+        return CycleReference(pulls=self.pulls_in(env), **self.regression(env))
+
+
+def cycles(pulls: int, n_arms: int) -> Schedule:
+    """The knob `forced`: cycle c has E = pulls·K steps of exploration and c others, (c - 1)E + c(c - 1)/2 before it."""
+    E = pulls * n_arms
+
+    def before(c: IntArray) -> IntArray:
+        return (c - 1) * E + c * (c - 1) // 2
+
+    def forced(t: IntArray) -> np.ndarray:
+        from armspan.kernels.families.forced import FREE
+
+        c = (0.5 - E + np.sqrt((E - 0.5) ** 2 + 2.0 * (t + E - 1))).astype(np.int64)
+        c -= before(c) >= t  # the root may be off by a rounding error
+        c += before(c + 1) < t
+        place = t - before(c) - 1
+        return np.where(place < E, place % n_arms, FREE).astype(np.float64)
+
+    return forced

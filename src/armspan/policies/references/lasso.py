@@ -1,0 +1,78 @@
+"""LassoBandit as its paper prints it, with its rows kept as lists and residuals computed from them."""
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.policies.references.explored import only
+from armspan.policies.references.ols import forced_arm
+
+
+class LassoRows:
+    """The features and rewards of some pulls of an arm, and the β that was fitted to them last."""
+
+    def __init__(self, n_features: int) -> None:
+        self.x, self.y, self.beta = np.empty((0, n_features)), np.empty(0), np.zeros(n_features)
+        self.fitted = 0
+
+    def add(self, x: FloatArray, y: float) -> None:
+        self.x, self.y = np.vstack([self.x, x]), np.append(self.y, y)
+
+    def fit(self, penalty: float) -> None:
+        """Minimise ‖Y - Xβ‖²/n + λ‖β‖₁ one coordinate after the other, from the last β: it need not be unique."""
+        n, moved, bar = len(self.y), np.inf, len(self.y) * penalty / 2
+        for _ in range(1000):
+            if moved <= 1e-9 * bar:
+                break
+            moved = 0.0
+            for j, column in enumerate(self.x.T):
+                if column @ column > 0:
+                    rest = self.y - self.x @ self.beta + column * self.beta[j]
+                    z = column @ rest
+                    new = np.sign(z) * max(abs(z) - bar, 0.0) / (column @ column)
+                    moved = max(moved, column @ column * abs(new - self.beta[j]))
+                    self.beta[j] = new
+        self.fitted = n
+
+
+class LassoReference:
+    """The rows of all pulls and of forced ones for K arms; shared : the same rows for all arms."""
+
+    def __init__(
+        self,
+        *,
+        n_arms: int,
+        n_features: int,
+        q: int,
+        h: float,
+        lambda_1: float,
+        lambda_2: float,
+        shared: bool,
+    ) -> None:
+        self._n_arms, self._d, self._q, self._h = n_arms, n_features, q, h
+        self._lambda_1, self._lambda_2 = lambda_1, lambda_2
+        self.all, self.forced = (
+            [LassoRows(n_features)] * n_arms if shared else [LassoRows(n_features) for _ in range(n_arms)]
+            for _ in range(2)
+        )
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        arm = forced_arm(step, self._n_arms, self._q, 0)
+        self._is_forced = arm is not None
+        if arm is not None:
+            return only(arm, self._n_arms)
+        for rows in self.forced:
+            if rows.fitted < len(rows.y):
+                rows.fit(self._lambda_1)
+        first = np.array([rows.beta @ x[a] for a, rows in enumerate(self.forced)])
+        contenders = np.flatnonzero(first >= first.max() - self._h / 2)
+        index = np.full(self._n_arms, -np.inf)
+        if len(contenders) == 1:
+            return only(int(contenders[0]), self._n_arms)
+        for a in contenders:
+            self.all[a].fit(self._lambda_2 * np.sqrt((np.log(step) + np.log(self._d)) / step))
+            index[a] = self.all[a].beta @ x[a]
+        return index
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        for rows in (self.all, self.forced) if self._is_forced else (self.all,):
+            rows[arm].add(x[arm], reward)

@@ -1,0 +1,47 @@
+"""UCB1 (Auer, Cesa-Bianchi and Fischer 2002): optimism without contexts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan.environments import Environment
+from armspan.policies.base import Bounds, Policy, bound
+from armspan.policies.references.ucb1 import UCB1Reference
+from armspan.theory import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCB1(Policy):
+    """Pull each arm once, then the one with the largest mean reward + 2R√(2 log t/pulls), whatever the context.
+
+    It finds the best fixed arm, and no more: the difference to a policy with contexts is what they are worth. Auer et
+    al. have rewards in [0, 1], which are ½-subgaussian: with R = ½ it is their index, and others are rescaled by 2R.
+
+    noise_scale : R, for which rewards are R-subgaussian; left out, the environment's. A reward varies with its context
+    too: where contexts matter much, give half the width of the rewards' range.
+
+    P. Auer, N. Cesa-Bianchi, P. Fischer: Finite-time analysis of the multiarmed bandit problem. Machine Learning 47.
+    """
+
+    title: ClassVar[str] = "UCB1"
+    family: ClassVar[str | None] = "arms"
+    noise_scale: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.noise_scale is not None:
+            _validate.real("noise_scale", self.noise_scale, at_least=0)
+
+    def schedule(self, env: Bounds) -> Schedule:
+        """2R√(2 log t) as a function of t."""
+        R = bound(self, "noise_scale", env)
+        return lambda t: 2 * R * np.sqrt(2 * np.log(t))
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {"alpha": self.schedule(env)}
+
+    def reference(self, env: Environment) -> UCB1Reference:
+        return UCB1Reference(n_arms=env.n_arms, alpha=self.schedule(env))

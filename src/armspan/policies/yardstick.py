@@ -1,0 +1,16 @@
+"""Yardsticks: policies that are told the truth, so that others can be measured in a simulation."""
+
+from dataclasses import dataclass
+from typing import Any, Never
+
+from armspan.errors import NotApplicable
+from armspan.policies.base import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yardstick(Policy):
+    """A policy that reads the environment's truth, and can have no agent."""
+
+    def agent(self, *args: Any, **options: Any) -> Never:
+        """Refused."""
+        raise NotApplicable(f"{self.name} has no agent: it must know the true mean rewards, which only simulations do")
