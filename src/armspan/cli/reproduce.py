@@ -118,9 +118,10 @@ def _arena(args: argparse.Namespace) -> int:
     from armspan.report import arena as report
 
     folder = output_folder(args.out)
-    check_sizes(horizon=args.horizon or 1, runs=args.runs or ARENA_RUNS, seed=args.seed, engine=args.engine)
+    runs, steps = ARENA_RUNS if args.runs is None else args.runs, 1 if args.horizon is None else args.horizon
+    check_sizes(horizon=steps, runs=runs, seed=args.seed, engine=args.engine)
     with Bars() as bars:
-        options = {"runs": args.runs or ARENA_RUNS, "seed": args.seed, "horizon": args.horizon}
+        options = {"runs": runs, "seed": args.seed, "horizon": args.horizon}
         arena = Arena(tuple(run_arena(**options, announce=bars, folder=folder)))
     print(as_json(report.summary(arena)) if args.json else report.text(arena))
     if folder is not None:

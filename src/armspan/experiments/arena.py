@@ -22,9 +22,35 @@ from armspan.environments import (
     paper_1c,
 )
 from armspan.errors import BadFile, NotApplicable
-from armspan.policies import ContextUCB, Greedy, LinTS, LinUCB, LinUCBd, Policy
+from armspan.policies import (
+    EXP4,
+    FALCON,
+    PEGE,
+    UCB1,
+    BestFixedArm,
+    ContextUCB,
+    EpochGreedy,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    Greedy,
+    GreedyFirst,
+    HybridLinUCB,
+    LassoBandit,
+    LinMED,
+    LinTS,
+    LinUCB,
+    LinUCBd,
+    OLSBandit,
+    Policy,
+    RandomChoice,
+    Softmax,
+    SquareCB,
+)
 from armspan.simulation import Result, load_result, simulate
 from armspan.simulation.fingerprint import fingerprint
+
+MOST_FOR_LASSO = 200
+"""Parameters up to which the LASSO, which is refitted all the time, takes part."""
 
 
 @dataclass(frozen=True)
@@ -120,16 +146,37 @@ PROBLEMS: tuple[Problem, ...] = (
 def entries(env: Environment, horizon: int) -> list[Policy]:
     """Who competes in this environment: theory's parameters, and practice's beside them."""
     R = env.noise_scale or 0.1
+    l, s = env.feature_bound, env.parameter_bound
+    rewards: Any = {"low": -l * s, "high": l * s}
     everyone: list[Policy] = [
         LinUCBd(),
         LinUCB(alpha=R, label="LinUCB, α = R"),
         LinUCB(alpha="practical"),
         LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
+        HybridLinUCB(),
         Greedy(),
+        Greedy(pulls=env.n_features, label="greedy, d pulls first"),
+        GreedyFirst(),
         LinTS(),
         LinTS(scale=R, label="LinTS, v = R"),
+        LinMED(),
+        EpsilonGreedy(),
+        Softmax(),
+        SquareCB(**rewards),
+        SquareCB(**rewards, scale=10.0, label="SquareCB, c = 10"),
+        FALCON(**rewards, scale=10.0, label="FALCON, c = 10"),
+        ExploreThenCommit(),
+        PEGE(),
+        OLSBandit(),
+        EpochGreedy(),
+        EXP4(reward_range=(-l * s, l * s)),
         ContextUCB(),
+        UCB1(),
+        BestFixedArm(),
+        RandomChoice(),
     ]
+    if env.n_arms * env.n_features <= MOST_FOR_LASSO:
+        everyone.append(LassoBandit())
     return [policy for policy in everyone if _fits(policy, env, horizon)]
 
 
