@@ -25,9 +25,11 @@ from armspan.errors import BadFile, NotApplicable
 from armspan.policies import (
     EXP4,
     FALCON,
+    OFUL,
     PEGE,
     UCB1,
     BestFixedArm,
+    ConfidenceBall,
     ContextUCB,
     EpochGreedy,
     EpsilonGreedy,
@@ -37,6 +39,7 @@ from armspan.policies import (
     HybridLinUCB,
     LassoBandit,
     LinMED,
+    LinRel,
     LinTS,
     LinUCB,
     LinUCBd,
@@ -45,6 +48,8 @@ from armspan.policies import (
     RandomChoice,
     Softmax,
     SquareCB,
+    SupLinUCB,
+    TruncatedLinUCB,
 )
 from armspan.simulation import Result, load_result, simulate
 from armspan.simulation.fingerprint import fingerprint
@@ -154,6 +159,11 @@ def entries(env: Environment, horizon: int) -> list[Policy]:
         LinUCB(alpha="practical"),
         LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
         HybridLinUCB(),
+        OFUL(),
+        TruncatedLinUCB(),
+        ConfidenceBall(),
+        LinRel(),
+        SupLinUCB(),
         Greedy(),
         Greedy(pulls=env.n_features, label="greedy, d pulls first"),
         GreedyFirst(),

@@ -1,0 +1,228 @@
+"""Linear knowledge in stages, as SupLinUCB has it: a stage learns only from choices that its own rewards had no say in.
+
+A context goes through the stages until one of them is in doubt of an arm, or all is known well enough. Which stage that
+is can be told from the knowledge alone, so a reward that comes late is learnt in the stage that would decide now.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.kernels import linear
+from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels.block import Block
+from armspan.kernels.choice import winners
+from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.linear import best_of, score
+
+LOWEST = -math.inf
+NOWHERE = -1
+"""The stage of what is not learnt."""
+
+
+class StagedState(NamedTuple):
+    """What was learnt in each of R runs and S stages, as in `LinearState`; and α and 1/√T, which never change.
+
+    V, V_inv : (R, S, A, d, d). b, theta_hat : (R, S, A, d). limits : (R, 2).
+    """
+
+    limits: FloatArray
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+
+
+LIMITS = Field("limits", "P")
+COMMON = (Field("index", "K"), Field("mean", "K"), Field("width", "K"), Field("stage", "K", dtype=np.int64))
+"""What all staged families have in scratch, at first."""
+
+
+def fresh(state: Any, numbers: Mapping[str, float]) -> None:
+    """V = ridge·I, b = 0, θ̂ = 0 in all stages."""
+    eye = np.eye(state.b.shape[-1])
+    state.limits[:] = numbers["alpha"], numbers["least"]
+    state.V[:] = numbers["ridge"] * eye
+    state.V_inv[:] = eye / numbers["ridge"]
+
+
+@inlined
+def scratch_of(K, d):
+    """Index, estimate, width and stage (K,) of the present context; σ̂² (K,), z (d,), L and L⁻¹ (d, d)."""
+    doubles = np.empty(K), np.empty(K), np.empty(K)
+    return *doubles, np.empty(K, np.int64), np.empty(K), np.empty(d), np.empty((d, d)), np.empty((d, d))
+
+
+@inlined
+def of_run(state, r):
+    return state.limits[r], state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+
+
+@inlined
+def measure(own, scratch, s, x, c, K, d):
+    """The estimates of arms that are not ruled out in stage s, and their widths α√(xᵀV⁻¹x). Changes scratch."""
+    V_inv, theta_hat = own[2][s], own[4][s]
+    index, mean, width, _, variance, _, _, _ = scratch
+    for k in range(K):
+        if index[k] > LOWEST:
+            mean[k], variance[k] = score(V_inv, theta_hat, k, x, c, d)
+            width[k] = own[0][0] * math.sqrt(abs(variance[k]))
+
+
+@inlined
+def screen(measure, own, scratch, x, c, K, d):
+    """The stage that decides, from 0, and whether it explores. Changes scratch: the largest index is to be pulled.
+
+    Arms that an earlier stage has ruled out have index -inf. Where the stage explores, an index is the width alone.
+    """
+    index, mean, width = scratch[0], scratch[1], scratch[2]
+    least, s, bar, decided, widest = own[0][1], 0, 0.5, False, 0.0  # bar is 2⁻ˢ, for stages from 1
+    for k in range(K):
+        index[k] = 0.0
+    while not decided:
+        widest, best = 0.0, LOWEST
+        measure(own, scratch, s, x, c, K, d)
+        for k in range(K):
+            if index[k] > LOWEST:
+                index[k] = mean[k] + width[k]
+                widest, best = max(widest, width[k]), max(best, index[k])
+        last = s + 1 == own[1].shape[0]  # which decides by itself, unless numbers have overflown
+        decided = widest <= least or widest > bar or last
+        if not decided:
+            for k in range(K):
+                if index[k] < best - 2.0 * bar:
+                    index[k] = LOWEST
+            s, bar = s + 1, 0.5 * bar
+    explores = widest > least
+    for k in range(K):
+        if explores and index[k] > LOWEST:
+            index[k] = width[k]
+    return s, explores
+
+
+@inlined
+def choose_by(measure, own, scratch, block, c, run, step, K, d):
+    """The arm by the stage that decides. Changes scratch."""
+    index, stage = scratch[0], scratch[3]
+    s, explores = screen(measure, own, scratch, block.x, c, K, d)
+    a = best_of(index, block.unit, block.seed, run, step, K)
+    stage[a] = s if explores else NOWHERE
+    return a
+
+
+@inlined
+def recall_by(measure, own, scratch, a, x, c, d):
+    """The stage that would decide now, and what it knows of the arm, ruled out or not. Changes scratch."""
+    s, explores = screen(measure, own, scratch, x, c, x.shape[1], d)
+    scratch[0][a] = 0.0
+    measure(own, scratch, s, x, c, x.shape[1], d)
+    scratch[3][a] = s if explores else NOWHERE
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    return choose_by(measure, own, scratch, block, c, run, step, K, d)
+
+
+@inlined
+def learn(own, scratch, a, x, c, y, d):
+    """Learn in the stage that has decided, if it was to explore."""
+    _, V, V_inv, b, theta_hat = own
+    _, mean, _, stage, variance, z, _, _ = scratch
+    s = stage[a]
+    if s != NOWHERE:
+        linear.learn(V[s], V_inv[s], b[s], theta_hat[s], a, x, c, y, mean[a], variance[a], z, d)
+
+
+@inlined
+def recall(own, scratch, a, x, c, d):
+    recall_by(measure, own, scratch, a, x, c, d)
+
+
+@inlined
+def tidy_run(own, scratch, K, d):
+    """V⁻¹ and θ̂ of all stages afresh."""
+    _, V, V_inv, b, theta_hat = own
+    _, _, _, _, _, _, L, L_inv = scratch
+    for s in range(V.shape[0]):
+        for a in range(V.shape[1]):
+            linear.rebuild_arm(V[s], V_inv[s], b[s], theta_hat[s], a, L, L_inv, d)
+
+
+@kernel
+def rebuild(state):
+    """`tidy_run` for all. Changes state."""
+    R, _, A, d = state.b.shape
+    scratch = scratch_of(A, d)
+    for r in range(R):
+        tidy_run(of_run(state, r), scratch, A, d)
+
+
+@exact_kernel
+def advance_staged(block, knobs, marks, state, regret, curve, tally):
+    """`live` for any number of features."""
+    d = block.x.shape[2]
+    live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def choose_staged(block, knobs, state):
+    return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_staged(block, state, a, y):
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+@kernel
+def score_staged(block, state, mean, width, index):
+    """What the stage that decides knows of every arm, of those ruled out their last one. Changes all three (K,).
+
+    As in `linear`, the width that is shown is √(xᵀV⁻¹x), without α.
+    """
+    scratch = scratch_of(mean.size, block.x.shape[2])
+    screen(measure, of_run(state, 0), scratch, block.x, 0, mean.size, block.x.shape[2])
+    index[:], mean[:], width[:] = scratch[0], scratch[1], np.sqrt(np.abs(scratch[4]))
+
+
+def seen_by(score_all: Any, state: Any, block: Block) -> Seen:
+    """What a kernel such as `score_staged` says."""
+    mean, width, index = (np.empty(block.x.shape[1]) for _ in range(3))
+    score_all(block, state, mean, width, index)
+    return Seen(mean, width, index, winners(index))
+
+
+def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
+    """The largest index wins: mean + α·width, or α·width where the stage explores; -inf for an arm ruled out."""
+    return seen_by(score_staged, state, block)
+
+
+FAMILY = Family(
+    name="staged",
+    fields=(
+        LIMITS,
+        Field("V", "SAdd", sums=True),
+        Field("V_inv", "SAdd"),
+        Field("b", "SAd", sums=True),
+        Field("theta_hat", "SAd"),
+    ),
+    scratch=(*COMMON, Field("variance", "K"), Field("z", "d"), Field("L", "dd"), Field("L_inv", "dd")),
+    state=StagedState,
+    fresh=fresh,
+    choose=choose,
+    learn=learn,
+    advance=lambda K, d: advance_staged,
+    choose_once=choose_staged,
+    learn_once=learn_staged,
+    seen=seen,
+    knobs=(),
+    tidy=rebuild,
+    tidy_run=tidy_run,
+    every=linear.REBUILD,
+    on_gpu=False,
+)

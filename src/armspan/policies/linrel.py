@@ -1,0 +1,51 @@
+"""LinRel (Auer 2003): the first linear confidence bound, which trusts only the directions that were seen enough."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.policies.base import Reference
+from armspan.policies.confidence import check_delta, check_horizon, union_radius
+from armspan.policies.linear import LinearPolicy
+from armspan.policies.references.linrel import LinRelReference
+from armspan.theory import Schedule, as_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinRel(LinearPolicy):
+    """LinRel: pull the arm with the largest a·y + ‖a‖√log(2TK/δ) + ‖ṽ‖.
+
+    Eigenvectors of Σxxᵀ with eigenvalue ≥ 1 are trusted: there least squares weighs past rewards y by a. What lies
+    along the others, ṽ, may be worth its whole length. There is no ridge, and nothing is shrunk.
+
+        a = ũᵀΛ⁻¹UᵀX,   ũ and ṽ the parts of Uᵀx that are trusted and not
+
+    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
+    noise_scale : R, for R√(2 log(2TK/δ)) in place of the root; √½, as it is left out, is what the paper prints for
+    rewards in [0, 1]. Features and parameters are at most 1 long in the paper: scale yours.
+
+    For comparison: no regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores less.
+    """
+
+    title: ClassVar[str] = "LinRel"
+    family: ClassVar[str | None] = "linrel"
+    delta: float = 0.05
+    noise_scale: float = math.sqrt(0.5)
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_delta(self.delta)
+        _validate.real("noise_scale", self.noise_scale, at_least=0)
+        check_horizon(self.horizon)
+
+    def schedule(self, env: Any) -> Schedule:
+        return as_schedule(union_radius(self, env))
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {"alpha": self.schedule(env)}
+
+    def reference(self, env: Any) -> Reference:
+        return LinRelReference(n_arms=env.n_arms, scale=union_radius(self, env), shared=self.shared)

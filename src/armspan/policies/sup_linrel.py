@@ -1,0 +1,32 @@
+"""SupLinRel (Auer 2003): LinRel in stages of independent samples, the first proof of √(dT)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan.policies.references.linrel import LinRelReference
+from armspan.policies.staged import StagedPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupLinRel(StagedPolicy):
+    """SupLinRel: SupLinUCB's stages around LinRel's estimate and width.
+
+    A stage learns only from choices that its own rewards had no say in, which LinRel's bound needs. Which arm is pulled
+    and where it is learnt is as in SupLinUCB; only directions with eigenvalue ≥ 1 in a stage are trusted there.
+
+        width = ‖a‖ R√(2 log(2TK/δ)) + ‖ṽ‖
+
+    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
+    noise_scale : R; √½, as it is left out, is what the paper prints for rewards in [0, 1]. Features and parameters are
+    at most 1 long: scale yours.
+
+    For its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same.
+    """
+
+    title: ClassVar[str] = "SupLinRel"
+    family: ClassVar[str | None] = "staged_linrel"
+    noise_scale: float = math.sqrt(0.5)
+
+    def stage(self, env: Any) -> LinRelReference:
+        return LinRelReference(n_arms=env.n_arms, scale=self.confidence(env), shared=self.shared)

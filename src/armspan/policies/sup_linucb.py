@@ -1,0 +1,51 @@
+"""SupLinUCB (Chu, Li, Reyzin and Schapire 2011): LinUCB in stages of independent samples, for a proof of √(dT)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from armspan import _validate
+from armspan.policies.base import Bounds
+from armspan.policies.references.staged import RidgeStage
+from armspan.policies.staged import StagedPolicy
+from armspan.theory import Schedule
+
+WIDTHS = ("paper", "proof")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupLinUCB(StagedPolicy):
+    """SupLinUCB: go through S = ⌈log T⌉ stages, each with a ridge regression of its own, until one decides.
+
+    Stage s keeps the arms whose index θ̂ᵀx + αw is within 2¹⁻ˢ of the largest, as long as all αw ≤ 2⁻ˢ. If one is wider,
+    the widest is pulled and learnt in this stage alone; if all αw ≤ 1/√T, the largest index is pulled and not learnt.
+
+        w = √(xᵀV⁻¹x),   α = R√(2 log(2TK/δ))
+
+    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
+    noise_scale : R; ½, as for rewards in [0, 1], is what the paper prints. Features and parameters are at most 1 long,
+    and the ridge is 1: scale yours.
+    width : "paper" has α as printed; "proof" has α + 1, which is what the lemma proves.
+
+    For its proof, √(dT) up to logarithms for K arms. Beside LinUCB it learns from few of its steps, and costs more.
+    """
+
+    title: ClassVar[str] = "SupLinUCB"
+    family: ClassVar[str | None] = "staged"
+    width: str = "paper"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.one_of("width", self.width, WIDTHS)
+
+    def penalty(self, env: Bounds) -> float:
+        return 1.0
+
+    def confidence(self, env: Any) -> float:
+        return super().confidence(env) + (1.0 if self.width == "proof" else 0.0)
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        return {**super().knobs(env), "ridge": self.sound_penalty(env)}
+
+    def stage(self, env: Any) -> RidgeStage:
+        return RidgeStage(**self.regression(env))

@@ -1,0 +1,49 @@
+"""TruncatedLinUCB (Song and Zhou 2022): OFUL for a while, then greedy, for exploring for ever costs a factor log T."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from armspan import _validate
+from armspan.policies.base import Bounds
+from armspan.policies.confidence import check_horizon, known_horizon
+from armspan.policies.oful import OFUL
+from armspan.theory import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedLinUCB(OFUL):
+    """TruncatedLinUCB: OFUL's index up to step S, and the largest θ̂ᵀx from then on.
+
+    Where contexts are independent, diverse and alike over time, S steps teach enough for greedy to go on alone.
+
+        S = ⌈C d log(T)^κ⌉
+
+    factor : C; large enough by theory, which does not say how large. power : κ; with 1 and the right C regret is
+    d log T, the least possible, with κ > 1 any C will do, at the price of a factor log log T: 2 by default.
+    horizon : T; a simulation tells its own. The others are OFUL's.
+
+    For diverse contexts and many steps; where contexts are not diverse, greedy may never find out what it misses.
+    """
+
+    title: ClassVar[str] = "TruncatedLinUCB"
+    factor: float = 1.0
+    power: float = 2.0
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.real("factor", self.factor, above=0)
+        _validate.real("power", self.power, at_least=1)
+        check_horizon(self.horizon)
+
+    def explored(self, env: Bounds) -> int:
+        """S, the last step that explores."""
+        return math.ceil(self.factor * env.n_features * math.log(known_horizon(self)) ** self.power)
+
+    def schedule(self, env: Bounds) -> Schedule:
+        """How much of the radius step t uses: all of it up to S, nothing afterwards."""
+        S = self.explored(env)
+        return lambda t: np.where(t <= S, 1.0, 0.0)
