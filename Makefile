@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-slow processors check format bench bench-peers truth adversary lock clean
+.PHONY: setup paper test test-first test-second test-slow processors check format bench bench-peers truth adversary lock clean
 
 setup: .venv/ready
 
@@ -26,9 +26,18 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# two halves side by side: most of the time goes into compiling, which one core does
+FIRST := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
+
 test: check
-	$(BIN)/pytest -m "not slow"
+	@$(MAKE) --no-print-directory --output-sync=target -j2 test-first test-second
 	$(BIN)/python -m tests.processors --short
+
+test-first: setup
+	$(BIN)/pytest -m "not slow" -p no:cacheprovider $(FIRST)
+
+test-second: setup
+	$(BIN)/pytest -m "not slow" -p no:cacheprovider $(addprefix --ignore=,$(FIRST))
 
 processors: setup
 	$(BIN)/python -m tests.processors

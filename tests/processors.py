@@ -26,13 +26,16 @@ NUMERIC = [
     "tests/kernels/test_philox.py",
     "tests/agents/test_numerics.py",
     "tests/agents/test_oracle.py",
-    "tests/policies",
+    "tests/policies/test_policies.py",
+    "tests/policies/test_families.py",
     "tests/propositions/test_proposition_1.py",
     "tests/propositions/test_appendix_b.py",
     "tests/diversity/test_directions.py",
     "tests/diversity/test_plausible.py",
     "tests/diversity/test_quantiles.py",
 ]
+ALL_POLICIES = ["tests/policies"]
+"""Beside those, unless it must be short: every family has kernels, which are compiled for every processor."""
 BLAS = {
     "x86_64": {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"},
     "aarch64": {"ARMV8": "neon", "NEOVERSEN1": "lse"},
@@ -84,12 +87,12 @@ def core() -> str:
     return ""
 
 
-def run(target: Target, simd: Iterable[str]) -> bool:
-    """Run the numeric tests as that processor, print a line and, where they fail, what pytest says."""
+def run(target: Target, simd: Iterable[str], tests: list[str]) -> bool:
+    """Run these tests as that processor, print a line and, where they fail, what pytest says."""
     env = os.environ | target.environment(simd)
     found = subprocess.run([sys.executable, "-m", "tests.processors", "--core"], cwd=ROOT, env=env, capture_output=True)
     said = found.stdout.decode().strip()
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", *NUMERIC]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     if done.returncode:
         print(done.stdout + done.stderr)
@@ -120,7 +123,8 @@ def main() -> int:
         print("\n".join(map(str, chosen)))
         return 0
     simd = config.get("SIMD Extensions", {}).get("found", [])
-    passed = [run(target, simd) for target in (chosen[:1] if args.short else chosen)]
+    tests = NUMERIC if args.short else [*NUMERIC, *ALL_POLICIES]
+    passed = [run(target, simd, tests) for target in (chosen[:1] if args.short else chosen)]
     print(f"{sum(passed)} of {len(passed)} processors passed")
     return 0 if all(passed) else 1
 

@@ -46,7 +46,7 @@ GENERAL = [policy for policy in ALL if isinstance(policy.agent(2, 2), FamilyAgen
 
 
 @pytest.mark.parametrize("policy", ALL, ids=IDS)
-@pytest.mark.parametrize("features", [2, 3, 6])
+@pytest.mark.parametrize("features", [3])
 def test_an_agent_makes_the_choices_of_a_simulation(policy: Any, features: int) -> None:
     """The same contexts, rewards and stream of random numbers: the same arms, step by step."""
     rng = np.random.default_rng(features)
