@@ -22,6 +22,9 @@ from armspan.policies.square_cb import SquareCB
 from armspan.policies.ucb1 import UCB1
 from tests.strategies import environments
 
+pytestmark = pytest.mark.slow
+"""`make test` compares every policy with its reference, and its agent with the simulation; this goes on from there."""
+
 MED: Any = {"noise_scale": 0.5, "parameter_bound": 1.0}
 LEARNING: list[Any] = [
     RandomChoice(),

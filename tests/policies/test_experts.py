@@ -28,6 +28,9 @@ from armspan.policies.references.kernel_ucb import KernelRegression, similarity
 from armspan.simulation.engines.interpreted import ReferenceActor
 from tests.strategies import environments
 
+pytestmark = pytest.mark.slow
+"""`make test` compares every policy with its reference, and its agent with the simulation; this goes on from there."""
+
 RNG = np.random.default_rng(0)
 THETAS = [RNG.normal(size=(3, 2)) for _ in range(6)]
 CLICKS = RewardTable(RNG.normal(size=(3, 8, 2)), RNG.uniform(size=(3, 8)), noise=Bernoulli())

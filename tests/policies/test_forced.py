@@ -26,6 +26,9 @@ from armspan.policies.ols_bandit import OLSBandit
 from armspan.policies.pege import PEGE
 from tests.strategies import environments
 
+pytestmark = pytest.mark.slow
+"""`make test` compares every policy with its reference, and its agent with the simulation; this goes on from there."""
+
 POLICIES: list[Any] = [
     Greedy(pulls=2),
     ExploreThenCommit(pulls=3),

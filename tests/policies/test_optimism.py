@@ -25,6 +25,9 @@ from armspan.policies.sup_linucb import SupLinUCB
 from armspan.policies.truncated_linucb import TruncatedLinUCB
 from tests.strategies import environments
 
+pytestmark = pytest.mark.slow
+"""`make test` compares every policy with its reference, and its agent with the simulation; this goes on from there."""
+
 OWN: list[Any] = [OFUL(), ConfidenceBall(), TruncatedLinUCB(), LinRel(), SupLinUCB(), SupLinRel()]
 OWN += [SupLinUCB(width="proof", label="SupLinUCB, proof"), OFUL(ridge=0.1, delta=0.5, label="OFUL, other")]
 ALL = OWN + [replace(policy, shared=True, label=f"{policy.name}, shared") for policy in OWN]
