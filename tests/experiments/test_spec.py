@@ -82,7 +82,7 @@ def test_every_kind_of_policy() -> None:
         ({"environment": {"kind": "finite", **TABLE, "noise": {"scale": 1}}}, "noise lacks the key 'kind'"),
         ({"policies": []}, "policies must be one or more [[policies]] tables"),
         ({"policies": [{"kind": "LinUCBd"}, {}]}, "policy 2 must have a kind: "),
-        ({"policies": [{"kind": "UCB1"}]}, "kind of policy 1 must be one of "),
+        ({"policies": [{"kind": "UCB0"}]}, "kind of policy 1 must be one of "),
         ({"policies": [{"kind": "Greedy", "alpha": 1}]}, "policy 1, Greedy, has an unknown key 'alpha'"),
     ],
 )
