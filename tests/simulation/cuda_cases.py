@@ -60,10 +60,14 @@ def usual_policies(name: str) -> list[Any]:
     return [LinUCBd(), Greedy(), LinTS()] + ([] if name == "box" else [ContextUCB()])
 
 
+IN_SIMULATOR = ("LinUCBd", "LinTS", "ContextUCB", "EpsilonGreedy", "UCB1")
+"""Policies that are tried here; all of them would take many minutes, and were compared on a real GPU."""
+
+
 def everyone(name: str) -> list[Any]:
     """All of the registry that GPUs run, two whose arms share what they learn, one with a family nobody else has."""
     env = environments()[name]
-    kinds: Any = REGISTERED.values() if name in ("clicks", "box") else (LinUCBd, LinTS, ContextUCB)  # others take long
+    kinds: Any = [REGISTERED[kind] for kind in IN_SIMULATOR]
     shared = LinUCBd(shared=True, label="shared"), LinTS(shared=True, label="shared, sampled")
     return [policy for policy in (*(kind() for kind in kinds), *shared, Coin()) if runs_there(policy, env)]
 
