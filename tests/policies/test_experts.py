@@ -1,5 +1,6 @@
 """Hybrid LinUCB, experts, kernels and enumerated policies: each against an oracle of its own, and its own claim."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,7 @@ class TestExperts:
         advised += [np.eye(K)[np.einsum("tkd,kd->tk", x, theta).argmax(axis=1)] for theta in thetas]
         best, N = max(float((xi * table).sum()) for xi in advised), len(advised) + 1
         regret = best - curve[:, 0]
-        bound = 2 * np.sqrt((np.e - 1) * T * K * np.log(N)) if kind is EXP4 else 6 * np.sqrt(K * T * np.log(N / 0.05))
+        bound = 2 * np.sqrt((math.e - 1) * T * K * np.log(N)) if kind is EXP4 else 6 * np.sqrt(K * T * np.log(N / 0.05))
         assert best - T / K > 1.2 * bound
         assert np.mean(regret <= bound) >= 0.95
         assert regret.mean() <= bound

@@ -14,9 +14,9 @@ from armspan.agents import Agent, FamilyAgent
 from armspan.environments import BoxContexts, FiniteContexts
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.kernels.block import Tally
+from armspan.kernels.eigen import smallest_eigenvalue
 from armspan.kernels.families.forced import ANY, FREE
 from armspan.kernels.families.lasso import fit
-from armspan.kernels.jacobi import smallest_eigenvalue
 from armspan.policies.base import Application
 from armspan.policies.epoch_greedy import EpochGreedy
 from armspan.policies.explore_then_commit import ExploreThenCommit
@@ -369,7 +369,7 @@ def test_the_smallest_eigenvalue_equals_numpys(seed: int) -> None:
     X = rng.normal(size=(int(rng.integers(1, 20)), d)) @ np.diag(10 ** rng.uniform(-3, 3, size=d))
     V = X.T @ X
     wanted = np.linalg.eigvalsh(V)
-    got = smallest_eigenvalue(np.tril(V)[None], 0, np.empty((d, d)), d)
+    got = smallest_eigenvalue(np.tril(V)[None], 0, np.empty((d, d)), np.empty((d, d)), d)
     assert abs(got - wanted[0]) <= 100 * 2.0**-52 * wanted[-1]
 
 

@@ -125,13 +125,13 @@ def _arena(args: argparse.Namespace) -> int:
         arena = Arena(tuple(run_arena(**options, announce=bars, folder=folder)))
     print(as_json(report.summary(arena)) if args.json else report.text(arena))
     if folder is not None:
-        _tell(report.write(arena, folder), args.json)
+        _tell(report.write(arena, folder), args.json, "who stands where, problem by problem")
     return 0
 
 
-def _tell(report: Path, quiet: bool) -> None:
+def _tell(report: Path, quiet: bool, what: str = "figures, tables and what was confirmed") -> None:
     if not quiet:
-        print(f"Open {report} in a browser: figures, tables and what was confirmed.")
+        print(f"Open {report} in a browser: {what}.")
 
 
 def _text(outcome: Outcome) -> str:

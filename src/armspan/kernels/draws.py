@@ -7,10 +7,9 @@ Steps count from 0 here. A block starts at an even step and has an even length, 
 import math
 
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic, overload
 
 from armspan.kernels._compile import exact_kernel, inlined
+from armspan.kernels.hints import apart, wide
 from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, real, unit, words
 
 GAUSSIAN, RADEMACHER, BERNOULLI = 0, 1, 2
@@ -22,66 +21,6 @@ ROOT_OF_HALF = int(np.sqrt(np.float64(0.5)).view(np.int64))
 LOG_2_HIGH, LOG_2_LOW = 0.6931471804855391, 7.440617110012397e-11
 """log 2 in two parts, of which a small whole number times the first is exact."""
 MIDDLE = np.uint64(2**31)
-
-
-def wide():
-    """Let the kernel that calls this use the widest vectors there are: LLVM takes half of AVX-512 if not told."""
-
-
-@overload(wide, inline="always")
-def _wide():
-    @intrinsic
-    def told(typing):
-        def code(context, builder, signature, args):
-            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # not in llvmlite's list of names
-            return context.get_dummy_value()
-
-        return types.none(), code
-
-    return lambda: told()
-
-
-def apart(name):
-    """`fixed(array, i)` reads and `put(array, i, value)` writes, so that LLVM knows that the two never meet.
-
-    A loop that looks something up in a table, at places that nobody knows beforehand, is vectorised only then. What is
-    put by one pair must never be what the same pair reads as fixed, in the whole kernel: hence pairs with names.
-    """
-
-    def fixed(array, i):
-        return array[i]
-
-    def put(array, i, value):
-        array[i] = value
-
-    def mark(builder, access, kind):
-        """Metadata of LLVM: a scope that an access is in, or that it does not touch."""
-        scope = builder.module.add_metadata([name, builder.module.add_metadata(["armspan"])])
-        access.set_metadata(kind, builder.module.add_metadata([scope]))
-        return access
-
-    def place(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.gep(array.data, [args[1]])
-
-    @intrinsic
-    def load(typing, array, i):
-        def code(context, builder, signature, args):
-            return mark(builder, builder.load(place(context, builder, signature, args)), "alias.scope")
-
-        return array.dtype(array, types.intp), code
-
-    @intrinsic
-    def store(typing, array, i, value):
-        def code(context, builder, signature, args):
-            mark(builder, builder.store(args[2], place(context, builder, signature, args)), "noalias")
-            return context.get_dummy_value()
-
-        return types.none(array, types.intp, array.dtype), code
-
-    overload(fixed, inline="always")(lambda array, i: lambda array, i: load(array, i))
-    overload(put, inline="always")(lambda array, i, value: lambda array, i, value: store(array, i, value))
-    return fixed, put
 
 
 fixed, put = apart("draws")

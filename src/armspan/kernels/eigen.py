@@ -3,8 +3,8 @@
 import math
 
 from armspan.kernels._compile import exact_kernel, inlined
+from armspan.kernels.linear import EPSILON
 
-EPSILON = 2.0**-52
 MOST_SWEEPS = 30
 """Never reached: convergence is quadratic, and takes 9 sweeps for 50 features."""
 
@@ -44,3 +44,13 @@ def rotate(W, U, p, q, d):
     for i in range(d):
         W[p, i], W[q, i] = cos * W[p, i] - sin * W[q, i], sin * W[p, i] + cos * W[q, i]
     W[p, q] = W[q, p] = 0.0
+
+
+@exact_kernel
+def smallest_eigenvalue(G, a, W, U, d):
+    """λ_min of G[a]. Changes W and U (d, d)."""
+    eigen(G, a, W, U, d)
+    least = W[0, 0]
+    for i in range(1, d):
+        least = min(least, W[i, i])
+    return least

@@ -14,7 +14,8 @@ import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
-from armspan.kernels.draws import apart, click, wide
+from armspan.kernels.draws import click
+from armspan.kernels.hints import apart, wide
 
 LOWEST = -1e300
 WIDE, NARROW = 32, 16

@@ -12,12 +12,12 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels._compile import exact_kernel, inlined, kernel, part
 from armspan.kernels.block import Block
+from armspan.kernels.eigen import smallest_eigenvalue
 from armspan.kernels.families import forced, ols
 from armspan.kernels.families.forced import greedy, learn_row, nothing, shares
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.ols import forced_at, learn_due
 from armspan.kernels.family import Field, Seen
-from armspan.kernels.jacobi import smallest_eigenvalue
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import row_of
 
@@ -97,14 +97,14 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 
 
 @exact_kernel
-def is_starved(V, clock, bounds, S, d):
-    """Whether an arm's λ_min(Σxxᵀ) is below λ̂₀t/4; if not, when that can next be so. Changes clock, bounds and S.
+def is_starved(V, clock, bounds, W, U, d):
+    """Whether an arm's λ_min(Σxxᵀ) is below λ̂₀t/4; if not, when that can next be so. Changes all but V.
 
     λ_min never falls: after it was m, it is not below λ̂₀t/4 up to t = 4m/λ̂₀. So few checks are as good as one a step.
     """
     least, size = np.inf, 0.0
     for m in range(V.shape[0]):
-        least = min(least, smallest_eigenvalue(V, m, S, d) - bounds[RIDGE])
+        least = min(least, smallest_eigenvalue(V, m, W, U, d) - bounds[RIDGE])
         for i in range(d):
             size += (V[m, i, i] - bounds[RIDGE]) / d
     t, t0 = clock[LEARNT], clock[T0]
@@ -131,10 +131,10 @@ def forget(V, V_inv, b, theta_hat, rows, ridge, d):
 
 
 @part
-def check(V, V_inv, b, theta_hat, rows, switched_at, clock, bounds, S, d):
-    """Count a reward, and switch if an arm starves. Changes all; S (d, d) is scratch."""
+def check(V, V_inv, b, theta_hat, rows, switched_at, clock, bounds, W, U, d):
+    """Count a reward, and switch if an arm starves. Changes all; W and U (d, d) are scratch."""
     clock[LEARNT] += 1
-    if switched_at[0] == 0 and clock[LEARNT] == clock[CHECK] and is_starved(V, clock, bounds, S, d):
+    if switched_at[0] == 0 and clock[LEARNT] == clock[CHECK] and is_starved(V, clock, bounds, W, U, d):
         switched_at[0] = clock[LEARNT]
         forget(V, V_inv, b, theta_hat, rows, bounds[RIDGE], d)
 
@@ -145,7 +145,7 @@ def learn(own, scratch, a, x, c, y, d):
     learn_row(V, own[1], own[2], own[3], a, x, c, y, z, d)
     own[4][row_of(a, V)] += 1
     learn_due(own[5], own[6], own[7], own[8], own[9], own[10], a, x, c, y, z, d)
-    check(V, own[1], own[2], own[3], own[4], own[11], own[12], own[13], scratch[4], d)
+    check(V, own[1], own[2], own[3], own[4], own[11], own[12], own[13], scratch[4], scratch[5], d)
 
 
 @inlined
