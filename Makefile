@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-first test-second test-slow processors check format bench bench-peers truth adversary lock clean
+.PHONY: setup paper test test-first test-second test-processor test-slow processors check format bench bench-peers policies truth adversary lock clean
 
 setup: .venv/ready
 
@@ -26,18 +26,20 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# two halves side by side: most of the time goes into compiling, which one core does
+# several parts side by side, on one BLAS thread each: most of the time goes into compiling, which one core does
 FIRST := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
 
 test: check
-	@$(MAKE) --no-print-directory --output-sync=target -j2 test-first test-second
-	$(BIN)/python -m tests.processors --short
+	@$(MAKE) --no-print-directory --output-sync=target -j2 test-second test-first test-processor
 
 test-first: setup
-	$(BIN)/pytest -m "not slow" -p no:cacheprovider $(FIRST)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider $(FIRST)
 
 test-second: setup
-	$(BIN)/pytest -m "not slow" -p no:cacheprovider $(addprefix --ignore=,$(FIRST))
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider $(addprefix --ignore=,$(FIRST))
+
+test-processor: setup
+	$(BIN)/python -m tests.processors --short
 
 processors: setup
 	$(BIN)/python -m tests.processors
@@ -51,6 +53,11 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# the table and the pages of docs/policies; both steps can be run alone, and the first takes --only=LinUCB,OFUL
+policies: setup
+	$(BIN)/python -m benchmarks policies --write
+	$(BIN)/python -m armspan.report.policies --docs docs
 
 truth: setup
 	$(BIN)/python -m benchmarks.truth growth

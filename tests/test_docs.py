@@ -1,5 +1,6 @@
 """README and docs: their Python runs, their links lead somewhere, their tables name what exists."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,10 +8,23 @@ import pytest
 
 from armspan.experiments.spec import ENVIRONMENTS
 from armspan.policies import POLICIES
-from armspan.report.policies import policy_table
+from armspan.report.policies import (
+    END,
+    SIZES,
+    START,
+    Parts,
+    is_random,
+    needs_recurring_contexts,
+    page_name,
+    parameters,
+    policy_page,
+    policy_table,
+)
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("policies/*.md"))]
+MEASURED = json.loads((DOCS / "policies.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -41,8 +55,38 @@ def test_the_page_on_specs_names_every_kind_and_key() -> None:
             assert f"`{word}`" in text
 
 
-def test_the_page_on_policies_is_made_from_the_registry() -> None:
-    """`python -m armspan.report.policies` prints the table."""
-    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
-    assert policy_table() in text
-    assert set(POLICIES) == set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
+def test_the_table_of_policies_is_made_from_the_registry() -> None:
+    """`make policies` writes it."""
+    text = (DOCS / "policies.md").read_text(encoding="utf-8")
+    assert f"{START}\n{policy_table(MEASURED)}\n{END}" in text
+    assert "ns per step" in policy_table()  # without anything measured, too
+
+
+def test_the_pages_of_policies_are_made_from_their_docstrings() -> None:
+    pages = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "policies").glob("*.md")}
+    assert pages == {page_name(kind): policy_page(name) for name, kind in POLICIES.items()}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_docstring_of_a_policy_has_all_parts(name: str) -> None:
+    kind = POLICIES[name]
+    parts = Parts.of(kind)
+    assert all((parts.does, parts.idea, parts.equation, parts.use, parts.reference)), parts
+    assert [key for key, meaning in parameters(kind).items() if not meaning] == []
+    assert {"promise", "assumes"} <= set(vars(kind))
+    heads = re.findall("^## (.*)", policy_page(name), flags=re.MULTILINE)
+    assert heads == ["Parameters", "When to use it", "Reference"]
+
+
+def test_every_compiled_policy_was_measured() -> None:
+    for name, kind in POLICIES.items():
+        if kind().compiled is not None:
+            assert list(MEASURED["policies"][name]) == [f"{K}, {d}" for K, d in SIZES]
+
+
+def test_policies_are_called_random_or_in_need_of_recurring_contexts_by_what_they_do() -> None:
+    assert is_random(POLICIES["LinTS"])
+    assert is_random(POLICIES["SquareCB"])
+    assert not is_random(POLICIES["LinUCBd"])
+    assert needs_recurring_contexts(POLICIES["ContextUCB"])
+    assert not needs_recurring_contexts(POLICIES["LinUCBd"])

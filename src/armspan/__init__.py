@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from armspan.diversity import regret_bound as regret_bound
     from armspan.errors import ArmspanError as ArmspanError
     from armspan.policies.load import load_agent as load_agent
+    from armspan.policies.recommend import recommend as recommend
     from armspan.policies.registry import *  # noqa: F403
     from armspan.simulation import Result as Result
     from armspan.simulation import concatenate as concatenate
@@ -30,6 +31,7 @@ _HOME = {
     "grid": "sweeps",
     "load_agent": "policies.load",
     "load_result": "simulation",
+    "recommend": "policies.recommend",
     "regret_bound": "diversity",
     "simulate": "simulation",
     "sweep": "sweeps",

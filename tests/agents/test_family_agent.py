@@ -41,7 +41,8 @@ def general(policy: Any, n_arms: int, n_features: int, seed: int = 0) -> FamilyA
 
 
 ALL = [one for one in map(given_bounds, POLICIES.values()) if one.compiled and not isinstance(one, Yardstick)]
-IDS = [type(policy).__name__ for policy in ALL]
+ALL += [LinUCB(alpha=kind, feature_bound=1.5) for kind in ("practical", "estimated")]
+IDS = [policy.name for policy in ALL]
 GENERAL = [policy for policy in ALL if isinstance(policy.agent(2, 2), FamilyAgent)]
 
 

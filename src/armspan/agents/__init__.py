@@ -3,8 +3,10 @@
 from armspan.agents.agent import Agent
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.explanation import Evidence, Explanation
-from armspan.agents.family_agent import FamilyAgent, FamilySettings
+from armspan.agents.family_agent import FamilyAgent
 from armspan.agents.lineage import Delta
+from armspan.agents.policy_agent import FamilySettings, PolicyAgent
+from armspan.agents.reference_agent import ReferenceAgent
 from armspan.agents.settings import Settings
 from armspan.agents.state import Statistics
 
@@ -19,6 +21,8 @@ __all__ = [
     "Exploration",
     "FamilyAgent",
     "FamilySettings",
+    "PolicyAgent",
+    "ReferenceAgent",
     "Scores",
     "Settings",
     "Statistics",

@@ -81,14 +81,25 @@ def damaged(name: str) -> BadFile:
 
 def policy_header(policy: Any) -> dict[str, Any]:
     """A policy as its kind and parameters."""
+    wrong = why_not_saved(policy)
+    if wrong is not None:
+        raise NotApplicable(wrong)
+    return {"kind": type(policy).__name__, "params": dataclasses.asdict(policy)}
+
+
+def why_not_saved(policy: Any) -> str | None:
+    """Why agents of a policy cannot be saved, in a sentence; None where they can."""
     kind = type(policy)
     if not kind.__module__.startswith("armspan."):
-        raise NotApplicable(f"only agents of armspan's own policies can be saved, got {kind.__name__}")
-    params = dataclasses.asdict(policy)
-    for name, value in params.items():
-        if callable(value):
-            raise NotApplicable(f"an agent whose {name} is a function cannot be saved: a file holds numbers, no code")
-    return {"kind": kind.__name__, "params": params}
+        return f"only agents of armspan's own policies can be saved, got {kind.__name__}"
+    for field in dataclasses.fields(policy):
+        value = getattr(policy, field.name)
+        functions = "is a function" if callable(value) else None
+        if isinstance(value, tuple) and any(callable(part) for part in value):
+            functions = "has functions in it"
+        if functions is not None:
+            return f"an agent whose {field.name} {functions} cannot be saved: a file holds numbers, no code"
+    return None
 
 
 def encoded_name(name: Any) -> Any:

@@ -93,6 +93,7 @@ def numbers_of(audit: LoggedDiversity) -> dict[str, Any]:
         "level": audit.level,
         "needed": {"share": audit.needed[0], "spread": audit.needed[1]},
         "leadless": list(audit.leadless),
+        "shared_spread": audit.shared_spread,
         "arms": [vars(arm) for arm in audit.arms],
         "verdicts": [vars(verdict) for verdict in audit.verdicts],
     }

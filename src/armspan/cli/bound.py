@@ -84,6 +84,10 @@ def _numbers(report: DiversityReport, bound: Bound | None, refusal: str) -> dict
         "delta": _finite(report.delta),
         "p": report.p,
         "p_interval": list(report.p_interval),
+        "shared_spread": report.shared_spread,
+        "shared_spread_interval": list(report.shared_spread_interval),
+        "optimal_rank": report.optimal_rank,
+        "one_theta": report.one_theta,
         "exact": report.exact,
         "arms": [
             {

@@ -14,6 +14,8 @@ from armspan.diversity.report import Verdict
 CONSTANT = "Does theory promise constant regret?"
 DIVERSE = "Diverse? (Does playing the best arm teach about every arm?)"
 GAP = "Gap? (Is the best arm ahead by a margin in nearly all contexts?)"
+HLS = "Do the optimal features span (HLS)?"
+ONE_THETA = "In a model with one θ for all arms, that and a gap make OFUL's regret constant."
 TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """How many times as many rows are tried, to see whether they would settle a question."""
 
@@ -173,6 +175,13 @@ def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
     if most_spread(z, np.asarray(z @ u >= 0), alpha) < LEAST_SPREAD / z.shape[1]:
         return Verdict(question, "no", f"In the half of contexts that lie along {where}, features do not span.")
     return Verdict(question, "not known", f"The least diverse half of contexts that was found lies along {where}.")
+
+
+def estimated_span(spread: float) -> Verdict:
+    """HLS of contexts that were seen, where who is best follows from estimates: a number, and no verdict."""
+    about = f"The spread of the best arms' features together is about {spread:.3g}, by the parameters given"
+    ifs = "In a model with one θ for all arms, a true spread above 0 and a gap make OFUL's regret constant."
+    return Verdict(HLS, "not known", f"{about}: an estimate, for they may be off. {ifs}")
 
 
 def direction_of(problem: Problem, direction: FloatArray) -> str:

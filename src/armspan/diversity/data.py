@@ -122,7 +122,8 @@ def audit(
     if not 0 < _validate.real("level", level, above=0) < 0.5:
         raise InvalidParameter(f"level must be > 0 and < 0.5, got {level:g}")
     wanted = problem.usual_margin if margin is None else _validate.real("margin", margin, above=0)
-    return replace(report, verdicts=(*problem.verdicts(report, wanted, level), *report.verdicts[4:]))
+    said = problem.verdicts(report, wanted, level)
+    return replace(report, verdicts=(*said, answers.estimated_span(report.shared_spread)))
 
 
 def check_names(name: str, given: Sequence[Any] | None, wanted: int) -> None:

@@ -22,6 +22,7 @@ from armspan.diversity.evidence import (
     leaders,
 )
 from armspan.diversity.fits import Fits, Whitened, fewest_rows, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
 from armspan.errors import InvalidParameter
@@ -60,6 +61,8 @@ class LoggedDiversity:
     margin : by how much an arm must lead, in units of the reward. level : how often an answer may be wrong.
     needed : what `share` and `spread` of every arm must be at least for the answer "diverse".
     leadless : limits of the share of contexts in which no arm leads by the margin.
+    shared_spread : spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ], for arms
+        have the same features, so that it matters not which is best.
     """
 
     name: str
@@ -73,6 +76,16 @@ class LoggedDiversity:
     needed: tuple[float, float]
     leadless: tuple[float, float]
     weakest: FloatArray
+    shared_spread: float
+
+    @property
+    def shared_words(self) -> str:
+        """What the last number means."""
+        return (
+            f"Spread of the best arms' features together (HLS): about {self.shared_spread:.3g}, an estimate and no "
+            "verdict. It is for models with one θ for all arms; here arms have the same features, so that one θ could "
+            "not tell them apart."
+        )
 
     def __str__(self) -> str:
         rows = sum(arm.rows for arm in self.arms)
@@ -86,7 +99,8 @@ class LoggedDiversity:
             best = f"{arm.best[0]:.1%} to {arm.best[1]:.1%}"
             spread = f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}"
             lines.append(f"{arm.name:>{width}}  {arm.rows:>9,}  {best:>22}  {spread:>16}  {arm.words}")
-        return "\n".join([*lines, *map(str, self.verdicts), f"An answer is wrong in at most {self.level:.0%} of logs."])
+        level = f"An answer is wrong in at most {self.level:.0%} of logs."
+        return "\n".join([*lines, *map(str, self.verdicts), level, self.shared_words])
 
 
 class Judged:
@@ -251,6 +265,7 @@ def _in_words(
         needed=(found.needed[0], K * found.needed[1]),
         leadless=found.leadless,
         weakest=np.array([answers.functional(problem, direction) for direction in found.weakest]),
+        shared_spread=weakest(X.T @ X / len(X))[0],
     )
 
 

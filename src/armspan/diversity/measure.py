@@ -13,7 +13,7 @@ from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.directions import plainest, positive
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
-from armspan.diversity.moments import leads, weakest, weighted_moment
+from armspan.diversity.moments import leads, losses, one_theta, weakest, weighted_moment
 from armspan.diversity.recurrence import basis_contexts
 from armspan.diversity.report import ArmDiversity, DiversityReport
 from armspan.diversity.verdicts import direction_words, verdicts
@@ -86,6 +86,8 @@ def audit_problem(
         most = min(row.probability_interval[1] for row in rows) if all(row.spans for row in rows) else 0.0
         p_interval = (0.0, most) if meta is None else (meta.p_low, meta.p_high)
         merged_p, merged = p, 1
+    spread, flat = weakest(sum((row.probability * row.moment for row in rows), np.zeros((env.n_features,) * 2)))
+    along = np.where(lead > 0, x[np.arange(len(x)), best] @ flat[:, 0], 0.0)
     shared = x.strides[1] == 0  # all arms have the same features
     half_spaces = [least_diverse_half_space(x[:, a], weights) for a in range(1 if shared else env.n_arms)]
     report = DiversityReport(
@@ -101,7 +103,10 @@ def audit_problem(
         arms=rows,
         feature_names=feature_names,
         half_space=_worst(half_spaces),
-        optimal_rank=_rank(x[np.arange(len(x)), best], rank_tolerance),
+        shared_spread=spread,
+        shared_spread_interval=(spread, spread) if exact else _around(spread, along**2),
+        optimal_rank=_rank(x[losses(means) == 0], rank_tolerance),
+        one_theta=one_theta(x, means),
         margin=_quantile(lead, weights, 0.05),
         meta=meta,
         samples=None if exact else SAMPLES,
@@ -155,7 +160,7 @@ def _arm(
     p = float(weights.sum())
     p_interval = (p, p) if sampled is None else wilson(len(X), sampled)
     smallest, direction, rank, basis, features = 0.0, np.zeros(d), 0, Basis((), 0.0, 0.0), np.empty((0, d))
-    moment_interval = (0.0, 0.0)
+    moment, moment_interval = np.zeros((d, d)), (0.0, 0.0)
     if len(X) == 0:
         words = f"arm {name} is never best" + (" alone" if ties else "")
         if sampled is not None and certain is not False:
@@ -182,6 +187,7 @@ def _arm(
         arm=arm,
         name=name,
         features=X,
+        moment=moment,
         probability=p,
         probability_interval=p_interval,
         second_moment=smallest,
@@ -205,7 +211,7 @@ def _worst(half_spaces: Sequence[HalfSpace]) -> HalfSpace:
 def _around(value: float, sample: FloatArray) -> tuple[float, float]:
     """95 % interval of a mean that came out as value."""
     half = 1.96 * float(sample.std()) / np.sqrt(len(sample))
-    return max(value - half, 0.0), value + half
+    return float(max(value - half, 0.0)), float(value + half)
 
 
 def _rank(X: FloatArray, tolerance: float) -> int:

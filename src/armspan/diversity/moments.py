@@ -6,6 +6,8 @@ from armspan._typing import FloatArray
 
 ROUNDING = 1e-12
 """Mean rewards that differ by at most this times the largest are the same."""
+SQUARED_ROUNDING = 1e-6
+"""The same where squares were summed up, which doubles the digits that rounding takes."""
 
 
 def leads(means: FloatArray) -> FloatArray:
@@ -58,6 +60,20 @@ def weakest(M: FloatArray, tolerance: float = 0.0) -> tuple[float, FloatArray]:
         return float(plain[0]), directions[:, :1]
     inverse, directions = np.linalg.eigh((vectors / values) @ vectors.T / np.outer(scale, scale))
     return float(1 / inverse[-1]), directions[:, -1:]
+
+
+def one_theta(x: FloatArray, means: FloatArray) -> bool:
+    """Whether one θ for all arms explains mean rewards (n, K) of features x (n, K, d), up to rounding."""
+    scale, (K, d) = np.maximum(x.max(axis=(0, 1)), -x.min(axis=(0, 1))), x.shape[1:]
+    scale[scale == 0] = 1.0
+    gram, sums = np.zeros((d, d)), np.zeros(d)
+    for a in range(K):
+        even = x[:, a] / scale
+        gram += even.T @ even
+        sums += even.T @ means[:, a]
+    theta = np.linalg.lstsq(gram, sums)[0] / scale
+    off = max(float(np.abs(x[:, a] @ theta - means[:, a]).max()) for a in range(K))
+    return off <= SQUARED_ROUNDING * float(np.abs(means).max())
 
 
 def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -15,7 +15,8 @@ class ArmDiversity:
     """One arm in the contexts in which it alone is best.
 
     arm, name : its number, and what it is called.
-    features : (m, d) its features there, of all contexts or of those sampled.
+    features : (m, d) its features there, of all contexts or of those sampled. moment : (d, d) E[xxᵀ | it is best], 0 if
+        it never is.
     probability : how often it is best. second_moment : λ_min(E[xxᵀ | it is best]), Assumption 1.5. Each has a 95 %
         interval, which is a point where all contexts were looked at.
     spans : whether it is best somewhere and its features there span; None where a sample cannot tell.
@@ -28,6 +29,7 @@ class ArmDiversity:
     arm: int
     name: str
     features: FloatArray
+    moment: FloatArray
     probability: float
     probability_interval: tuple[float, float]
     second_moment: float
@@ -64,7 +66,10 @@ class DiversityReport:
     merged_p, merged : the same where contexts with the same basis features count as one, and how many do at most.
     arms : one entry per arm. feature_names : what the features are called.
     half_space : the least diverse half-space of any arm's features (covariate diversity).
-    optimal_rank : rank of all arms' optimal features together (the HLS condition asks for all of it).
+    shared_spread : spread of the best arms' features together (HLS): λ_min(E[xxᵀ]) for the features x of the best arm,
+        where one alone is best. shared_spread_interval : 95 % interval of it.
+    optimal_rank : rank of these features, and of those of arms that tie for best.
+    one_theta : whether one θ for all arms explains the mean rewards, which is the model that HLS is about.
     margin : the lead of the best arm that 5 % of the contexts fall short of.
     meta : the meta-contexts, where contexts do not recur and every arm's features span.
     samples : how many contexts were drawn to measure all this; None where all there are were looked at.
@@ -82,7 +87,10 @@ class DiversityReport:
     arms: tuple[ArmDiversity, ...]
     feature_names: tuple[str, ...]
     half_space: HalfSpace
+    shared_spread: float
+    shared_spread_interval: tuple[float, float]
     optimal_rank: int
+    one_theta: bool
     margin: float
     meta: MetaContexts | None
     samples: int | None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from armspan._typing import BoolArray, FloatArray
-from armspan.diversity.answers import CONSTANT, DIVERSE, GAP
+from armspan.diversity.answers import CONSTANT, DIVERSE, GAP, HLS, ONE_THETA
 from armspan.diversity.directions import always, combination
 from armspan.diversity.evidence import both
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
@@ -101,10 +101,23 @@ def greedy_is_covered(report: DiversityReport) -> Verdict:
 
 
 def optimal_features_span(report: DiversityReport) -> Verdict:
-    """HLS, which asks less than Assumption 1.5: all arms together instead of each."""
-    full = report.optimal_rank == report.n_features
-    reason = f"All optimal features together have rank {report.optimal_rank} of {report.n_features}."
-    return Verdict("Do the optimal features span (HLS)?", "yes" if full else "no", reason)
+    """HLS, which asks less than Assumption 1.5, of a model with one θ: all arms together instead of each.
+
+    Contexts in which arms tie for best are left out: which features are then seen is anyone's guess.
+    """
+    spread, full = report.shared_spread, report.optimal_rank == report.n_features
+    if full and spread > 0:
+        value = f"{spread:.3g}" + ("" if report.exact else " ({:.3g} to {:.3g})".format(*report.shared_spread_interval))
+        here = "" if report.one_theta else " Here arms have a θ each, and what counts is λ₀."
+        here = here or ("" if report.gap > 0 else " Here there is no gap.")
+        return Verdict(HLS, "yes", f"The spread of the best arms' features together is {value}. {ONE_THETA}{here}")
+    rank = f"The best arms' features together have rank {report.optimal_rank} of {report.n_features}"
+    if full:
+        return Verdict(HLS, "not known", f"{rank}, but only if ties count, or by hardly more than rounding.")
+    if not report.exact:
+        return Verdict(HLS, "not known", f"{rank} in {report.samples:,} sampled contexts.")
+    lost = "In a model with one θ for all arms, playing the best arm does not teach all of θ."
+    return Verdict(HLS, "no", f"{rank}. {lost}")
 
 
 def _list(arms: Sequence[str]) -> str:

@@ -6,12 +6,14 @@ from armspan.environments.assumptions import Assumption, Assumptions
 from armspan.environments.base import Environment
 from armspan.environments.box import BoxContexts
 from armspan.environments.custom import CustomEnvironment
+from armspan.environments.delayed import DelayedRewards
 from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
 from armspan.environments.drifting import DriftingContexts
 from armspan.environments.figure_1 import paper_1a, paper_1b, paper_1c
 from armspan.environments.finite import FiniteContexts
 from armspan.environments.markov import MarkovContexts
 from armspan.environments.noise import Bernoulli, Gaussian, Rademacher
+from armspan.environments.perturbed import PerturbedContexts
 from armspan.environments.rewards import RewardTable, labelled
 
 __all__ = [
@@ -20,11 +22,13 @@ __all__ = [
     "Assumptions",
     "Bernoulli",
     "BoxContexts",
+    "DelayedRewards",
     "DriftingContexts",
     "Environment",
     "FiniteContexts",
     "Gaussian",
     "MarkovContexts",
+    "PerturbedContexts",
     "Rademacher",
     "RewardTable",
     "as_environment",

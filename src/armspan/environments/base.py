@@ -1,7 +1,7 @@
 """What every environment is: K arms, d features, a context process with a known truth, and noise."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,12 +27,15 @@ class Environment(ABC):
 
     n_contexts is None where contexts do not recur. independent_arrivals is whether each comes regardless of the others.
     feature_bound and parameter_bound are the paper's l and s, gap is its Δ. compiled is whether contexts come without
-    Python code, drawn_from what kernels draw them from by themselves: a table, a box, or None.
+    Python code, drawn_from what kernels draw them from by themselves: a table, a box, or None. answers is whether
+    contexts answer to what is done, late whether rewards come later than the choice.
     """
 
     independent_arrivals = True
     compiled: ClassVar[bool] = True
     drawn_from: ClassVar[str | None] = None
+    answers: ClassVar[bool] = False
+    late: ClassVar[bool] = False
     name: str
     n_arms: int
     n_features: int
@@ -56,6 +59,10 @@ class Environment(ABC):
     def outside_theory(self) -> str | None:
         """Why the paper's theory does not speak of this environment, if it does not."""
         return None
+
+    def facing(self, learner: Any, runs: IntArray) -> Any:
+        """What advances a learner here: itself, unless contexts answer to what it does."""
+        return learner
 
     @abstractmethod
     def stream(self, seed: int, runs: IntArray) -> Stream:

@@ -48,6 +48,8 @@ def regions_of(env: Environment) -> Regions:
     """
     if isinstance(env, CustomEnvironment):
         raise NotApplicable(f"events need an environment that knows its truth, and {env.name} is written in Python")
+    if env.late or env.answers:
+        raise NotApplicable(f"events are those of the paper's proof, and {env.outside_theory}")
     K, d = env.n_arms, env.n_features
     if isinstance(env, TableEnvironment):
         basis = np.zeros((K, env.n_contexts), dtype=np.bool_)

@@ -10,7 +10,7 @@ import numpy as np
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.hints import apart, wide
-from armspan.kernels.philox import ARRIVALS, FEATURES, HALF, LOW, real, unit, words
+from armspan.kernels.philox import ARRIVALS, DELAYS, FEATURES, HALF, LOW, real, unit, words
 
 GAUSSIAN, RADEMACHER, BERNOULLI = 0, 1, 2
 QUARTER_TURN = math.pi * 2.0**-33
@@ -242,3 +242,25 @@ def draw_box(seed, runs, first, low, high, theta, gap, x, means, losses):
     for r in range(runs.size):
         for i in range(B):
             features(seed, runs[r], first + i, low, high, theta, gap, u, x, means, losses, r * B + i, K, d)
+
+
+@exact_kernel
+def draw_normals(seed, runs, first, scale, x):
+    """Features that are N(0, scale²), independent of each other. Changes x (R, B, n)."""
+    for r in range(runs.size):
+        for i in range(x.shape[1]):
+            for pair in range((x.shape[2] + 1) // 2):
+                w0, w1, _, _ = words(seed, runs[r], first + i, pair, FEATURES)
+                even, odd = gaussians(log_unit(real(w0)), real(w1), scale)
+                x[r, i, 2 * pair] = even
+                if 2 * pair + 1 < x.shape[2]:
+                    x[r, i, 2 * pair + 1] = odd
+
+
+@exact_kernel
+def late_by(seed, run, step, mean, lost):
+    """How many steps late the reward of a step is, geometric with this mean; -1 where it is lost."""
+    w0, w1, _, _ = words(seed, run, step, 0, DELAYS)
+    if unit(w1) < lost:
+        return -1
+    return int(log_unit(real(w0)) / math.log(mean / (1.0 + mean))) if mean > 0.0 else 0

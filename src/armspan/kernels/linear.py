@@ -63,6 +63,19 @@ def best_of(index, unit, seed, run, step, K):
 
 
 @inlined
+def squared_distance(V_inv, x, c, k, lead, d):
+    """‖x_k - x_lead‖² in the norm of a V⁻¹ that all arms share."""
+    total = 0.0
+    for i in range(d):
+        apart = x[c, k, i] - x[c, lead, i]
+        row = 0.0
+        for j in range(i):
+            row += V_inv[0, i, j] * (x[c, k, j] - x[c, lead, j])
+        total += apart * (2.0 * row + V_inv[0, i, i] * apart)
+    return abs(total)
+
+
+@inlined
 def products(V_inv, a, x, c, z, d):
     """Z = V⁻¹x of an arm, by one pass over the triangle. Changes z (d,)."""
     m = a if V_inv.shape[0] > 1 else 0

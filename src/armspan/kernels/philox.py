@@ -17,6 +17,8 @@ AGENTS = np.uint64(3)
 """Stream of seeds for agents written in Python."""
 POLICIES = np.uint64(4)
 """Stream of what policies draw themselves."""
+DELAYS = np.uint64(5)
+"""Stream of how late rewards come."""
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

@@ -87,6 +87,10 @@ class Reference(Protocol):
 
     One that draws numbers has an attribute `chance`, which is set before its first step. One that chooses by chance has
     `probabilities` (K,) instead of `index`, with the same parameters.
+
+    One that may learn for an agent says `learns_late = True`. Its `update` uses neither what was asked last nor the
+    number of the context, and where it raises, it has changed nothing. It may have `estimates`, from x to mean and
+    width (K,) of every arm, and `take_over`, see `KernelReference`.
     """
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
@@ -110,6 +114,9 @@ class Policy(ABC):
 
     title: ClassVar[str]
     family: ClassVar[str | None] = None
+    promise: ClassVar[str] = "none proved"
+    assumes: ClassVar[str] = ""
+    learns: ClassVar[bool] = True
     label: str | None = None
 
     def __post_init__(self) -> None:
@@ -140,9 +147,7 @@ class Policy(ABC):
         seed : of what the policy draws, and of ties. long_contexts : as in `armspan.agents.Settings`.
         """
         self.refuse_misspelt(misspelt)
-        if self.compiled is None:
-            raise NotApplicable(f"{self.name} has no agent: it has a form of its own, which no family knows")
-        from armspan.agents import FamilyAgent, FamilySettings
+        from armspan.agents import FamilyAgent, FamilySettings, ReferenceAgent
         from armspan.agents.arms import named
         from armspan.kernels.families import family
 
@@ -157,16 +162,29 @@ class Policy(ABC):
             feature_bound=getattr(self, "feature_bound", None),
             long_contexts=long_contexts,
         )
-        how = family(self.compiled)
+        if self.compiled is None:
+
+            def make(n: int) -> Any:
+                return own.late_reference(Application(settings.width, n))
+
+            return ReferenceAgent(settings, names, policy=self, make=make, feature_names=feature_names)
         return FamilyAgent(
             settings,
             names,
             policy=self,
-            family=how,
+            family=family(self.compiled),
             knobs=own.knobs(application),
             sizes=own.sizes(application),
             feature_names=feature_names,
         )
+
+    def late_reference(self, application: Any) -> Any:
+        """The naive form, where an agent may learn by it: see `Reference`."""
+        same = issubclass(_definer(type(self), "reference"), _definer(type(self), "learner"))
+        reference = self.reference(application) if same else None
+        if not getattr(reference, "learns_late", False):
+            raise NotApplicable(f"{self.name} has no agent: it has a form of its own, which no family knows")
+        return reference
 
     def refuse_misspelt(self, given: Mapping[str, Any]) -> None:
         """Refuse what `agent` does not know, and say what it knows."""

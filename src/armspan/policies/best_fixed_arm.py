@@ -27,12 +27,19 @@ def best_fixed_arm(env: Environment) -> int:
 class BestFixedArm(Yardstick):
     """Pull the arm that is best on average over the contexts, always.
 
-    It reads the environment's truth: where contexts are not a finite set, the means over 100,000 of them, so that of
-    arms whose means differ by less than 1/100 of their spread it may take the wrong one. A policy that has less regret
-    makes use of contexts.
+    It is told the true mean rewards. Where contexts are not a finite set, it averages over 100,000 of them: of two arms
+    whose means differ by less than 1/100 of their spread it may take the wrong one.
+
+        a = argmax_a E[mean reward of arm a]
+
+    Use it as a yardstick: a policy with less regret makes use of contexts.
+
+    Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 18.
     """
 
     title: ClassVar[str] = "best fixed arm"
+    promise: ClassVar[str] = "T"
+    assumes: ClassVar[str] = "told the truth"
     family: ClassVar[str | None] = "fixed"
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:

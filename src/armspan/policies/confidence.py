@@ -1,12 +1,15 @@
-"""What policies with an error probability have in common: checks of δ, ridge and horizon, and a union bound."""
+"""What policies with an error probability have in common: checks of δ, ridge and horizon, and radii that hold."""
 
 import math
 from typing import Any
 
+import numpy as np
+
 from armspan import _validate
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.policies.base import Policy
+from armspan.policies.base import Policy, bound
 from armspan.policies.linear import LARGEST, SMALLEST
+from armspan.theory import Schedule
 
 
 def check_delta(delta: Any) -> None:
@@ -20,6 +23,32 @@ def check_ridge(ridge: Any) -> None:
     value = _validate.real("ridge", ridge, above=0)
     if not SMALLEST**2 <= value <= LARGEST**2:
         raise InvalidParameter(f"ridge must be from {SMALLEST**2:g} to {LARGEST**2:g}, got {value:g}")
+
+
+def check_radius(policy: Any) -> None:
+    """Refuse δ, s or R of OFUL's radius; a bound that is None is the environment's."""
+    check_delta(policy.delta)
+    if policy.parameter_bound is not None:
+        _validate.real("parameter_bound", policy.parameter_bound, above=0)
+    if policy.noise_scale is not None:
+        _validate.real("noise_scale", policy.noise_scale, at_least=0)
+
+
+def radius(policy: Any, env: Any) -> dict[str, Any]:
+    """What OFUL's radius √β = R√(2 log(√(det V / λᵈ) / δ)) + √λ·s is made of; separate arms share δ out."""
+    R, s = bound(policy, "noise_scale", env), bound(policy, "parameter_bound", env)
+    return {"delta": policy.delta if policy.shared else policy.delta / env.n_arms, "R": R, "s": s}
+
+
+def radius_knobs(policy: Any, env: Any, used: Schedule) -> dict[str, Schedule]:
+    """That radius as noise·√(doubt + log det V) + bias; used : how much of it step t uses."""
+    ridge, parts = policy.sound_penalty(env), radius(policy, env)
+    doubt = 2 * math.log(1 / parts["delta"]) - env.n_features * math.log(ridge)
+    return {
+        "noise": lambda t: parts["R"] * used(t),
+        "doubt": lambda t: np.full(t.size, doubt),
+        "bias": lambda t: math.sqrt(ridge) * parts["s"] * used(t),
+    }
 
 
 def check_horizon(horizon: Any) -> None:

@@ -20,13 +20,17 @@ class ConfidenceBall(LinearPolicy):
 
         β_t = max(128 d log t log(t²/δ), (8/3 · log(t²/δ))²)
 
-    delta : δ, how likely the radius may fail. ridge : V at first; the paper has Σbbᵀ of a barycentric spanner, which is
-    I for the unit vectors, so 1.
+    delta : δ, how likely the radius may fail; theory: any in (0, 1); practice: 0.05.
+    ridge : V at first; theory: Σbbᵀ of a barycentric spanner, which is I for the unit vectors; practice: 1.
 
-    A yardstick of how far radii have come, not for use: on Figure 1a it loses over thirty times what OFUL loses.
+    Use it as a yardstick of how far radii have come: on Figure 1a it loses over thirty times what OFUL loses.
+
+    Dani, Hayes and Kakade (2008): Stochastic linear optimization under bandit feedback.
     """
 
     title: ClassVar[str] = "ConfidenceBall"
+    promise: ClassVar[str] = "d√T; polylog T with a gap"
+    assumes: ClassVar[str] = "one θ for all arms, noise at most 1"
     delta: float = 0.05
     ridge: float = 1.0
 

@@ -18,11 +18,23 @@ from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 class ContextUCB(Policy):
     """UCB per individual context: mean reward of the arm in this context + α_t/√(its pulls in this context).
 
-    noise_scale : R, for which the noise is R-subgaussian; left out, the environment's.
-    alpha : left out, α_t = R√(2 log f(t)); or a constant, an array over t, a function of t.
+    Every context is a bandit of its own, and none learns from the others. Features are not looked at, so rewards need
+    not be linear. The price is that every arm must be tried in every context.
+
+        index = S/N + α_t/√N,   N pulls of the arm in this context, S the sum of their rewards,   f(t) = 1 + t log²t
+
+    noise_scale : R, for which the noise is R-subgaussian; theory: 1 in the paper; practice: ½ for a click; left out,
+        the environment's.
+    alpha : α_t; theory: R√(2 log f(t)), if left out; practice: a constant, an array over t, or a function of t.
+
+    Use it where contexts are few and recur often, or to see what a linear policy gains.
+
+    Wu, Yang and Shen (2020): Stochastic linear contextual bandits with diverse contexts.
     """
 
     title: ClassVar[str] = "UCB per context"
+    promise: ClassVar[str] = "log T in each context"
+    assumes: ClassVar[str] = "contexts recur, with a gap; rewards of any form"
     family: ClassVar[str | None] = "counts"
     noise_scale: float | None = None
     alpha: Alpha | None = None

@@ -20,14 +20,23 @@ class EpochGreedy(LeastSquaresPolicy):
     """EpochGreedy: epoch ℓ = 1, 2, … pulls one arm at random, then ⌊c√(ℓ/(Kd))⌋ times the one with the largest θ̂ᵀx.
 
     θ̂ is fitted to the random pulls alone: they are a fair sample, so any regression may stand in its place. The paper
-    has log N for N hypotheses where we have d. Regret is T^⅔, without any assumption on how contexts arrive but that
-    they are independent; rewards of any range, as c is ours to choose.
+    has log N for N hypotheses where we have d. Rewards may have any range, as c is ours to choose.
 
-    rate : c; 1 in the paper. at_least_one : at least one greedy pull in an epoch; as printed, the first ones have none.
-    ridge : penalty of the regression; left out, l². feature_bound, shared : as in `LinearPolicy`.
+        θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the random pulls
+
+    rate : c; theory: 1; practice: larger is greedier, to be tuned.
+    at_least_one : whether every epoch has a greedy pull; theory: False, so that the first ones have none; practice:
+        either.
+    ridge : penalty of the regression; theory: has no say in it; practice: l², if left out.
+
+    Use it as a baseline that assumes little, or where a fair sample must be kept anyway.
+
+    Langford and Zhang (2008): The epoch-greedy algorithm for multi-armed bandits with side information.
     """
 
     title: ClassVar[str] = "epoch-greedy"
+    promise: ClassVar[str] = "T^⅔"
+    assumes: ClassVar[str] = "independent contexts"
     family: ClassVar[str | None] = "explored"
     usual_ridge: ClassVar[float] = 1.0
     rate: float = 1.0

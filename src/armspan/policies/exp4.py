@@ -21,11 +21,11 @@ class ExpertPolicy(Policy):
     """What EXP4 and EXP4.P have in common: N experts, the last of which is uniform, and how they are compiled.
 
     experts : each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, or a function from the
-    features x (K, d) to a distribution (K,); left out, one fixed arm each. The uniform expert is added, as the proofs
-    want. With a function among them, a simulation runs in Python.
+        features x (K, d) to a distribution (K,); left out, one fixed arm each. The uniform expert is added, as the
+        proofs want. With a function among them, a simulation runs in Python.
     reward_range : bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a
-    simulation learns what comes, and the bound is proved only for rewards inside.
-    horizon : T; left out, a simulation's own.
+        simulation learns what comes, and the bound is proved only for rewards inside.
+    horizon : T; left out, a simulation's own; an agent must be given it.
     """
 
     experts: Sequence[panel.Member] | None = None
@@ -61,10 +61,7 @@ class ExpertPolicy(Policy):
         return len(panel.members("experts", self.experts, env)) + 1
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
-        low, high = self.reward_range
-        for reward in rewards:
-            if not low <= reward <= high:
-                raise InvalidParameter(f"reward must be from {low:g} to {high:g}, as reward_range says, got {reward:g}")
+        panel.check_rewards(*self.reward_range, rewards)
 
     def steps(self) -> int:
         """T, which must be known."""
@@ -93,16 +90,21 @@ class ExpertPolicy(Policy):
 class EXP4(ExpertPolicy):
     """EXP4: draw an arm from the experts' mean advice, mixed with γ of uniform; weigh experts by what they earned.
 
-    p = (1 - γ)Σ_j w_j ξ^j/Σw + γ/K, r̂_a = y·1[a pulled]/p_a, and w_j is multiplied by exp(γ ξ^j·r̂/K). Whatever the
-    rewards, chosen by an adversary even, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
-    Use it where nothing is known of rewards but who might know; where they are linear, it is far behind LinUCB.
+    A reward counts for all experts who advised its arm, divided by how likely the arm was. Whatever the rewards, chosen
+    by an adversary even, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
 
-    gamma : γ; left out, theory's min(1, √(K log N/((e - 1)T))). The others : as of `ExpertPolicy`.
+        p = (1 - γ)Σ_j w_j ξ^j/Σw + γ/K,   r̂_a = y·1[a pulled]/p_a,   w_j ← w_j exp(γ ξ^j·r̂/K)
+
+    gamma : γ; theory: min(1, √(K log N/((e - 1)T))), if left out; practice: the same.
+
+    Use it where nothing is known of rewards but who might know; where they are linear, it is far behind LinUCB.
 
     Auer, Cesa-Bianchi, Freund and Schapire (2002): The nonstochastic multiarmed bandit problem.
     """
 
     title: ClassVar[str] = "EXP4"
+    promise: ClassVar[str] = "√(KT log N) in the mean"
+    assumes: ClassVar[str] = "rewards in reward_range, by an adversary even; regret is beside the best of N experts"
     family: ClassVar[str | None] = "experts"
     gamma: float | None = None
 

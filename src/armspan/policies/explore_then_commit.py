@@ -18,16 +18,21 @@ ROWS_PER_FEATURE = 10
 class ExploreThenCommit(LeastSquaresPolicy):
     """Pull each of K arms m times in turn; then always the arm with the largest θ̂ᵀx.
 
-    θ̂ is the least squares of the exploration, steps 1 … mK. The commitment is to that: later rewards change nothing.
-    It is the yardstick of forced exploration, and easy to reason about in a trial of fixed length.
+    θ̂ is the least squares of the exploration, steps 1 … mK; where arms share θ, that is mK rows for one θ̂. The
+    commitment is to that: later rewards change nothing.
 
-    pulls : m. Theory wants about (T/K)^⅔ for T steps, and regret T^⅔; left out, 10 for every feature.
-    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`; shared: mK rows for the one θ̂.
+        θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over steps 1 … mK
 
-    Lattimore and Szepesvári 2020, Bandit Algorithms, Chapter 6.
+    pulls : m; theory: about (T/K)^⅔ for T steps; practice: 10 for every feature, if left out.
+
+    Use it for a trial of fixed length, or as the yardstick of forced exploration.
+
+    Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 6.
     """
 
     title: ClassVar[str] = "explore then commit"
+    promise: ClassVar[str] = "T^⅔"
+    assumes: ClassVar[str] = "independent contexts, m about (T/K)^⅔"
     family: ClassVar[str | None] = "explored"
     pulls: int | None = None
 

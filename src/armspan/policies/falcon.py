@@ -17,20 +17,22 @@ from armspan.theory import Schedule
 class FALCON(InverseGapPolicy):
     """SquareCB's p_a = 1/(K + γ_m(m̂ - ŷ_a)), with ŷ fitted on the rows of the last epoch, when that ended.
 
-    Epoch m ends after 2^m rewards, so that T steps need log₂T regressions: for those that are costly, or run overnight.
-    Regret is √(KT·error of the regression), as SquareCB's, and in practice more, for half of the rows are forgotten.
-    γ_m = c√(Kτ/(D log τ + log(m²/δ))), τ = 2^(m-1), D the parameters that are fitted, d or K·d. The first is uniform.
+    Epoch m ends after 2^m rewards, so that T steps need log₂T regressions: they may be costly, or run overnight. Its
+    promise is SquareCB's; in practice it loses more, for half of the rows are forgotten. The first epoch is uniform.
 
-    scale : c, 1 by theory's order. delta : δ, how likely theory's bound may fail.
-    low, high : where rewards lie, 0 and 1 in the paper; estimates are kept there, and γ is for rewards rescaled from
-    there to [0, 1]. ridge : penalty of the regression. shared : whether all arms share one θ.
+        γ_m = c√(Kτ/(D log τ + log(m²/δ))),   τ = 2^(m-1),   D the parameters that are fitted, d or K·d
+
     An agent counts epochs in rewards, so that it waits for late ones; such agents cannot be merged.
 
-    D. Simchi-Levi, Y. Xu: Bypassing the monster: a faster and simpler optimal algorithm for contextual bandits under
-    realizability. Mathematics of Operations Research 47.
+    Use it where a regression cannot be updated at every step.
+
+    Simchi-Levi and Xu (2022): Bypassing the monster: a faster and simpler optimal algorithm for contextual bandits
+    under realizability.
     """
 
     title: ClassVar[str] = "FALCON"
+    promise: ClassVar[str] = "√(KT·regret of the regression)"
+    assumes: ClassVar[str] = "independent contexts, rewards from low to high"
     family: ClassVar[str | None] = "epochs"
 
     def sizes(self, env: Any) -> Mapping[str, int]:

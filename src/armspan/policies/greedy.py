@@ -17,10 +17,22 @@ from armspan.theory import Schedule, as_schedule
 class Greedy(IndexPolicy):
     """LinUCB with α_t = 0: pull the arm with the largest estimated reward.
 
-    pulls : of every arm in turn, before anything is believed; 0 in the paper.
+    It never explores on purpose. Where contexts are diverse enough, they do it for free; where they are not, an arm
+    that was unlucky at first may never be tried again, and regret grows linearly.
+
+        θ̂ = V⁻¹Σyx,   V = l²I + Σxxᵀ
+
+    pulls : of every arm in turn, before anything is believed; theory: 0; practice: a few where every arm has a θ of its
+        own.
+
+    Use it where `armspan.audit` says that theory covers greedy, or as a yardstick.
+
+    Bastani, Bayati and Khosravi (2021): Mostly exploration-free algorithms for contextual bandits.
     """
 
     title: ClassVar[str] = "greedy"
+    promise: ClassVar[str] = "log T"
+    assumes: ClassVar[str] = "2 arms, independent and diverse contexts, margin condition"
     family: ClassVar[str | None] = "linear"
     pulls: int = 0
 

@@ -15,16 +15,24 @@ from armspan.theory import Schedule, as_schedule
 class GreedyFirst(OLSBandit):
     """GreedyFirst: greedy while every arm's features go on to span; if one's do not, OLSBandit, afresh and for good.
 
-    After t₀ steps λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀). It switches then if that is 0, and at any step t > 2t₀ after
-    which min_a λ_min(Σxxᵀ) < λ̂₀t/4. OLSBandit's clock starts at 1, and greedy's rows are dropped. Regret is log T under
-    OLSBandit's conditions, and without any exploration where contexts are diverse: use it where that is likely.
+    It measures after t₀ steps how fast every arm's features span, and switches then if one's do not, or at any step t >
+    2t₀ at which one has fallen behind. OLSBandit's clock starts at 1, and greedy's rows are dropped.
 
-    t0 : t₀; left out, 4Kd, as in their code. q, h, initial : of OLSBandit. ridge, feature_bound, shared : as there.
+        λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀);   it switches if λ̂₀ = 0, or once min_a λ_min(Σxxᵀ of arm a) < λ̂₀t/4
+
+    t0 : t₀; theory: any; practice: 4Kd, if left out, as in their code.
+
     λ̂₀ counts as 0 up to 10⁻⁵ of the mean square of features, so that units do not matter; in their code, up to 10⁻⁵.
     The field `switched_at` of what is learnt says when each run switched: 0 for never.
+
+    Use it where contexts are likely to be diverse, but nobody can promise it.
+
+    Bastani, Bayati and Khosravi (2021): Mostly exploration-free algorithms for contextual bandits.
     """
 
     title: ClassVar[str] = "greedy first"
+    promise: ClassVar[str] = "log T"
+    assumes: ClassVar[str] = "what OLSBandit assumes"
     family: ClassVar[str | None] = "greedy_first"
     t0: int | None = None
 

@@ -18,16 +18,23 @@ class HybridLinUCB(Policy):
     """Rewards are zᵀβ + xᵀθ_a: arms learn β together, and each θ_a alone. Pulls the largest zᵀβ̂ + xᵀθ̂_a + α_t √v.
 
     It is one ridge regression, of penalty 1, on z and on x in arm a's own block; v is the variance of its estimate. A
-    new arm starts from what all others share. Use it where arms are alike and some have few pulls.
+    new arm starts from what all others share.
+
+        v = uᵀA⁻¹u,   u = (z, x in arm a's block),   A = I + Σuuᵀ
 
     shared_features : m, of which z is the first m features of x; left out, z is all of x.
-    alpha : left out, Li's 1 + √(log(2/δ)/2), 2.36 for δ = 0.05; or a constant, an array over t, a function of t. In
-    practice a smaller constant, to be tuned. delta : δ, how likely a confidence interval may fail.
+    alpha : α_t; theory: Li's 1 + √(log(2/δ)/2), if left out, 2.36 for δ = 0.05; practice: a smaller constant, to be
+        tuned, an array over t, or a function of t.
+    delta : δ, how likely a confidence interval may fail; theory: any in (0, 1); practice: 0.05.
+
+    Use it where arms are alike and some have few pulls.
 
     Li, Chu, Langford and Schapire (2010): A contextual-bandit approach to personalized news article recommendation.
     """
 
     title: ClassVar[str] = "LinUCB hybrid"
+    promise: ClassVar[str] = "none proved"
+    assumes: ClassVar[str] = ""
     family: ClassVar[str | None] = "hybrid"
     shared_features: int | None = None
     alpha: Alpha | None = None

@@ -19,17 +19,29 @@ from armspan.theory import Schedule, as_schedule
 class LassoBandit(Policy):
     """LassoBandit: `OLSBandit` by the LASSO, β̂ = argmin ‖Y - Xβ‖²/n + λ‖β‖₁ over the n rows of an arm.
 
-    Forced pulls have λ₁; all pulls have λ₂,t = λ₂√((log t + log d)/t). scikit-learn's alpha is half of this λ. Use it
-    where d is large: regret is (log T + log d)² under OLSBandit's conditions if few of an arm's parameters are not 0.
+    Where few of d parameters matter, the LASSO finds them from far fewer rows than d. Forced pulls say which arms
+    contend, with λ₁; all pulls say which of them wins, with λ₂,t. scikit-learn's alpha is half of this λ.
+
+        λ₂,t = λ₂√((log t + log d)/t)
+
+    q : forced pulls of an arm in a round, as in OLSBandit; theory: large enough; practice: 1. No initial pulls.
+    h : as in OLSBandit; theory: by how much each arm is best somewhere; practice: 5 in their experiments.
+    lambda_1 : λ₁, in units of features times rewards; theory: from constants nobody knows; practice: 0.05 in their
+        experiments.
+    lambda_2 : λ₂, in the same units; theory: the same; practice: 0.05 in their experiments.
+    shared : whether all arms share one β, and differ by their features alone.
 
     Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
     after one; that of all its pulls in free steps in which it contends with another arm.
 
-    q, h : as of OLSBandit; no initial pulls. lambda_1, lambda_2 : 0.05 both in the paper's experiments; the
-    penalties are in units of features times rewards. shared : whether all arms share one β, and differ by features.
+    Use it where d is large and few features matter.
+
+    Bastani and Bayati (2020): Online decision making with high-dimensional covariates.
     """
 
     title: ClassVar[str] = "LASSO bandit"
+    promise: ClassVar[str] = "(log T + log d)²"
+    assumes: ClassVar[str] = "what OLSBandit assumes; few parameters of an arm are not 0"
     family: ClassVar[str | None] = "lasso"
     q: int = 1
     h: float = 5.0

@@ -17,7 +17,8 @@ from armspan.theory import Schedule, as_schedule
 class LeastSquaresPolicy(LinearPolicy):
     """Pulls the arm with the largest θ̂ᵀx in steps that are not forced.
 
-    ridge : penalty of the regression; left out, l²/1000, so that it is least squares but for the first few rows.
+    ridge : penalty of the regression; theory: 0, plain least squares; practice: l²/1000, if left out, which only the
+        first few rows feel.
     """
 
     usual_ridge: ClassVar[float] = 1e-3

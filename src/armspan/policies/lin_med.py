@@ -19,21 +19,28 @@ from armspan.theory import Schedule, as_schedule
 class LinMED(LinearPolicy):
     """Pull arm a with probability p_a ∝ q_a exp(-Δ̂_a²/(β_t‖x_a - x_â‖²_{V⁻¹})), where â leads and Δ̂_a is its lead.
 
-    √β_t = R√(2 log(√(det V/λᵈ)/δ)) + √λ·s, as OFUL's. Regret is d√T as of OFUL, and probabilities are known in closed
-    form: what Thompson sampling is used for, with logs that can be evaluated. Where arms have their own θ, that is one
-    model of K·d parameters, as long as √K·s.
+    The less likely it is that an arm's estimate is that wrong, the less it is pulled. It does what Thompson sampling is
+    used for, with probabilities in closed form. Where arms have their own θ, that is one model of K·d parameters, as
+    long as √K·s.
 
-    c1, c2 : q = c₁·design + c₂·1[a = â] + (1 - c₁ - c₂)/K. The design is G-optimal on the features, each scaled by the
-    root of its exponential, up to a factor of 2; it is for arms that share θ, and uniform else. The paper's are
-    (0.25, 0.5), (0.05, 0.9) and (0.005, 0.99), the last the greediest; ours is (0, 0.9), for designs take time.
-    delta : δ, how likely β may be too small. ridge : λ; left out, R²/s², and from 10⁻⁶ to 10⁶·l² where l is known.
-    noise_scale : R, for which the noise is R-subgaussian. parameter_bound : s, a bound on the length of parameters.
-    Both are the environment's if left out.
+        √β_t = R√(2 log(√(det V/λᵈ)/δ)) + √λ·s,   q = c₁·design + c₂·1[a = â] + (1 - c₁ - c₂)/K
 
-    K. Balagopalan, K.-S. Jun: Minimum empirical divergence for sub-Gaussian linear bandits. AISTATS 2025.
+    c1, c2 : shares of the design and of the leading arm; theory: (0.25, 0.5), (0.05, 0.9) or (0.005, 0.99), the last
+        the greediest; practice: (0, 0.9), for designs take time. The design is G-optimal up to a factor of 2 on the
+        features, each scaled by the root of its exponential; it is for arms that share θ, and uniform else.
+    delta : δ, how likely β may be too small; theory: any in (0, 1); practice: 0.05.
+    ridge : λ; theory: R²/s², if left out, kept from 10⁻⁶ to 10⁶·l² where l is known; practice: the same.
+    noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
+    parameter_bound : s, a bound on the length of parameters; left out, the environment's.
+
+    Use it in place of Thompson sampling where logs are to be evaluated.
+
+    Balagopalan and Jun (2025): Minimum empirical divergence for sub-Gaussian linear bandits.
     """
 
     title: ClassVar[str] = "LinMED"
+    promise: ClassVar[str] = "d√T"
+    assumes: ClassVar[str] = "one θ for all arms"
     family: ClassVar[str | None] = "deviation"
     c1: float = 0.0
     c2: float = 0.9

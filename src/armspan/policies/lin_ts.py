@@ -18,13 +18,25 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class LinTS(LinearPolicy):
     """LinTS: draw θ̃ ~ N(θ̂, v_t²V⁻¹) for each arm, and pull the arm with the largest θ̃ᵀx.
 
-    scale : v_t, as a constant, an array over t, or a function of t; left out, theory's R√(9 d log(t/δ)), which
-    explores a lot; docs/simulation.md shows what that costs beside v = R, for which nothing is proved.
-    delta : δ, how likely theory's bound may fail. ridge : penalty of the regression, 1 in the paper.
-    noise_scale : R, for which the noise is R-subgaussian; left out, the environment's.
+    Acting on a draw is exploring: what is uncertain varies much from draw to draw, and what is known hardly at all.
+    Where arms share θ there is one draw a step, otherwise one for each arm.
+
+        V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   v_t = R√(9 d log(t/δ))
+
+    scale : v_t, as a constant, an array over t, or a function of t; theory: R√(9 d log(t/δ)), if left out, which
+        explores a lot; practice: v = R, for which nothing is proved; docs/simulation.md shows what the two cost.
+    delta : δ, how likely theory's bound may fail; theory: any in (0, 1); practice: 0.05.
+    ridge : penalty of the regression; theory: 1; practice: 1.
+    noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
+
+    Use it where choices must vary, as with late rewards or many decisions at once.
+
+    Agrawal and Goyal (2013): Thompson sampling for contextual bandits with linear payoffs.
     """
 
     title: ClassVar[str] = "LinTS"
+    promise: ClassVar[str] = "d^(3/2)√T"
+    assumes: ClassVar[str] = "one θ for all arms, lengths at most 1"
     family: ClassVar[str | None] = "sampled"
     scale: Alpha | None = None
     delta: float = 0.05

@@ -22,14 +22,20 @@ class LinRel(LinearPolicy):
 
         a = ũᵀΛ⁻¹UᵀX,   ũ and ṽ the parts of Uᵀx that are trusted and not
 
-    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
-    noise_scale : R, for R√(2 log(2TK/δ)) in place of the root; √½, as it is left out, is what the paper prints for
-    rewards in [0, 1]. Features and parameters are at most 1 long in the paper: scale yours.
+    delta : δ, how likely a bound may fail; theory: any in (0, 1); practice: 0.05.
+    noise_scale : R, for R√(2 log(2TK/δ)) in place of the root; theory: √½, which is what the paper prints for rewards
+        in [0, 1]; practice: ½ is enough for those. Features and parameters are at most 1 long in the paper: scale
+        yours.
+    horizon : T; left out, a simulation's own; an agent must be given it.
 
-    For comparison: no regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores less.
+    Use it for comparison: no regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores less.
+
+    Auer (2003): Using confidence bounds for exploitation-exploration trade-offs.
     """
 
     title: ClassVar[str] = "LinRel"
+    promise: ClassVar[str] = "none proved"
+    assumes: ClassVar[str] = ""
     family: ClassVar[str | None] = "linrel"
     delta: float = 0.05
     noise_scale: float = math.sqrt(0.5)

@@ -14,10 +14,21 @@ from armspan.policies.optimistic import OptimisticPolicy
 class LinUCB(OptimisticPolicy):
     """LinUCB: pull the arm with the largest θ̂ᵀx + α_t √(xᵀV⁻¹x).
 
-    ridge : penalty of the regression; left out, l², with which it chooses exactly as LinUCB-d does (Appendix B).
+    A ridge regression says what each arm is worth, and how well that is known. What is little known gets the benefit of
+    the doubt. With α_t and the ridge left out it chooses exactly as LinUCB-d does (Appendix B of the paper).
+
+        V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   α_t = l·s + R√((2 + d) log f(t)),   f(t) = 1 + t log²t
+
+    ridge : penalty of the regression; theory: l², if left out; practice: 1, as Li et al. have it.
+
+    Use it as the first choice in an application, with alpha="practical" or a small constant.
+
+    Li, Chu, Langford and Schapire (2010): A contextual-bandit approach to personalized news article recommendation.
     """
 
     title: ClassVar[str] = "LinUCB"
+    promise: ClassVar[str] = "constant; √T in general"
+    assumes: ClassVar[str] = "what LinUCBd assumes, with alpha and ridge left out"
     ridge: float | None = None
 
     def __post_init__(self) -> None:

@@ -13,14 +13,23 @@ from armspan.policies.references.primal import Primal
 class LinUCBd(OptimisticPolicy):
     """LinUCB-d: pull the arm with the largest r̂_t + α_t σ̂_t.
 
+    It writes the present context as a weighted sum of past ones, with the weights β that leave the least uncertainty.
     It runs in its dual form, which costs O(d²) per arm and step; `references/primal.py` has Algorithm 1 as printed.
+
+        r̂_t = sᵀN⁻¹β,   σ̂_t = √(βᵀN⁻¹β),   β = NXᵀV⁻¹x,   V = l²I + Σxxᵀ,   α_t = l·s + R√((2 + d) log f(t))
+
+    Use it where contexts are diverse, and the promise of constant regret is to hold.
+
+    Wu, Yang and Shen (2020): Stochastic linear contextual bandits with diverse contexts.
     """
 
     title: ClassVar[str] = "LinUCB-d"
+    promise: ClassVar[str] = "constant; √T in general"
+    assumes: ClassVar[str] = "for constant: diverse contexts (Assumption 1.5) and a gap"
     family: ClassVar[str | None] = "linear"
 
     def reference(self, env: Environment) -> Reference:
-        if self.shared or self.is_practical:  # which the paper does not print
+        if self.shared or self.learnt:  # which the paper does not print
             return super().reference(env)
         l = bound(self, "feature_bound", env)
         return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

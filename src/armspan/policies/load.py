@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from armspan.agents import Agent, FamilyAgent, Settings, container, files
+from armspan.agents import Agent, PolicyAgent, Settings, container, files
 from armspan.errors import ArmspanError, InvalidParameter
 from armspan.policies.base import Application
 from armspan.policies.linear import LinearPolicy
@@ -26,10 +26,10 @@ def agent_from_bytes(content: bytes) -> Any:
     return _agent(bytes(content), "content")
 
 
-def _agent(given: bytes, name: str) -> Agent | FamilyAgent:
+def _agent(given: bytes, name: str) -> Agent | PolicyAgent:
     content = container.unpack(given, name)
     try:
-        return _of_a_family(content) if "family" in content.header else _tuned(files.checked(content, name))
+        return _general(content) if "family" in content.header else _tuned(files.checked(content, name))
     except (ArmspanError, MemoryError, *container.DAMAGE):
         raise container.damaged(name) from None
 
@@ -48,11 +48,11 @@ def _tuned(stored: files.Stored) -> Agent:
     return agent
 
 
-def _of_a_family(content: container.Content) -> FamilyAgent:
+def _general(content: container.Content) -> PolicyAgent:
     header = content.header
     policy = POLICIES[header["policy"]["kind"]](**header["policy"]["params"])
     container.demand(policy.compiled == header["family"])
     options = {key: header["settings"][key] for key in ("n_features", "intercept", "seed", "long_contexts")}
-    agent: FamilyAgent = policy.agent(arms=header["arms"], feature_names=header["feature_names"], **options)
+    agent: PolicyAgent = policy.agent(arms=header["arms"], feature_names=header["feature_names"], **options)
     agent.restore(content)
     return agent

@@ -38,7 +38,7 @@ def check_ridge(value: Any) -> None:
 class MixedPolicy(LinearPolicy):
     """Chooses by probabilities, by a rule with one number per step, the schedule. Tied arms share what one would have.
 
-    ridge : penalty of the regression.
+    ridge : penalty of the regression; theory: any above 0; practice: 1.
     """
 
     family: ClassVar[str | None] = "mixed"
@@ -73,8 +73,10 @@ class MixedPolicy(LinearPolicy):
 class InverseGapPolicy(MixedPolicy):
     """Gives arms a share by the inverse of how far they are behind: SquareCB and FALCON.
 
-    low, high : where rewards lie; estimates are kept there, and γ is for rewards rescaled from there to [0, 1].
-    scale : c in γ. delta : δ, how likely theory's bound may fail.
+    low, high : where rewards lie; theory: 0 and 1; practice: what yours are. Estimates are kept there, and γ is for
+        rewards rescaled from there to [0, 1].
+    scale : c in γ; theory: 1, up to a constant; practice: larger is greedier, to be tuned.
+    delta : δ, how likely theory's bound may fail; theory: any in (0, 1); practice: 0.05.
     """
 
     rule: ClassVar[int] = INVERSE_GAP

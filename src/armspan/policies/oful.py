@@ -1,16 +1,12 @@
 """OFUL (Abbasi-Yadkori, Pál and Szepesvári 2011): optimism with a radius that grows with what was seen, not with t."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from armspan import _validate
 from armspan.environments import Environment
-from armspan.policies.base import Bounds, Reference, bound
-from armspan.policies.confidence import check_delta, check_ridge
+from armspan.policies.base import Bounds, Reference
+from armspan.policies.confidence import check_radius, check_ridge, radius, radius_knobs
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.oful import OfulReference
 from armspan.theory import Schedule, as_schedule
@@ -25,16 +21,20 @@ class OFUL(LinearPolicy):
 
         √β = R √(2 log(√(det V / λᵈ) / δ)) + √λ·s          (Theorem 2)
 
-    delta : δ, how likely the radius may fail; 0.05, or 1/T for theory's bound on the expected regret.
-    ridge : λ, any > 0; left out, l², as the theory of its regret has it. A plain 1 is common.
+    delta : δ, how likely the radius may fail; theory: 1/T, for a bound on the expected regret; practice: 0.05.
+    ridge : λ; theory: any > 0, l² if left out; practice: the same, or a plain 1.
     parameter_bound : s, a bound on the length of parameters; left out, the environment's.
     noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
 
-    The first choice where optimism must be safe: regret d√T, no horizon to be known, a smaller radius than LinUCB-d's.
+    Use it where optimism must be safe: there is no horizon to be known, and the radius is smaller than LinUCB-d's.
+
+    Abbasi-Yadkori, Pál and Szepesvári (2011): Improved algorithms for linear stochastic bandits.
     """
 
     title: ClassVar[str] = "OFUL"
     family: ClassVar[str | None] = "oful"
+    promise: ClassVar[str] = "d√T"
+    assumes: ClassVar[str] = "bounds on θ and noise"
     delta: float = 0.05
     ridge: float | None = None
     parameter_bound: float | None = None
@@ -42,13 +42,9 @@ class OFUL(LinearPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_delta(self.delta)
+        check_radius(self)
         if self.ridge is not None:
             check_ridge(self.ridge)
-        if self.parameter_bound is not None:
-            _validate.real("parameter_bound", self.parameter_bound, above=0)
-        if self.noise_scale is not None:
-            _validate.real("noise_scale", self.noise_scale, at_least=0)
 
     def penalty(self, env: Bounds) -> float:
         return super().penalty(env) if self.ridge is None else self.ridge
@@ -58,20 +54,7 @@ class OFUL(LinearPolicy):
         return as_schedule(1.0)
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
-        """The radius of step t as noise·√(doubt + log det V) + bias."""
-        ridge, used = self.sound_penalty(env), self.schedule(env)
-        R, s = bound(self, "noise_scale", env), bound(self, "parameter_bound", env)
-        doubt = 2 * math.log(1 / self._own_delta(env)) - env.n_features * math.log(ridge)
-        return {
-            "ridge": ridge,
-            "noise": lambda t: R * used(t),
-            "doubt": lambda t: np.full(t.size, doubt),
-            "bias": lambda t: math.sqrt(ridge) * s * used(t),
-        }
+        return {"ridge": self.sound_penalty(env), **radius_knobs(self, env, self.schedule(env))}
 
     def reference(self, env: Environment) -> Reference:
-        R, s = bound(self, "noise_scale", env), bound(self, "parameter_bound", env)
-        return OfulReference(**self.regression(env), delta=self._own_delta(env), R=R, s=s)
-
-    def _own_delta(self, env: Any) -> float:
-        return self.delta if self.shared else self.delta / env.n_arms
+        return OfulReference(**self.regression(env), **radius(self, env))

@@ -17,16 +17,24 @@ from armspan.theory import Schedule, as_schedule
 class OLSBandit(LeastSquaresPolicy):
     """OLSBandit: arms that forced pulls put within h/2 of the best contend; the best of them by all pulls is pulled.
 
-    Arm a is forced in the steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}, about q log₂ T times in T steps.
-    Forced pulls do not depend on rewards, so their least squares is sound; that of all pulls is sharper. Regret is
-    log T, if arms are seldom nearly equal (margin condition) and each is best by h somewhere.
+    Forced pulls do not depend on rewards, so their least squares is sound; that of all pulls is sharper. An arm is
+    forced about q log₂ T times in T steps. The margin condition is that arms are seldom nearly equal.
 
-    q, h : 1 and 5 in Bastani and Bayati's experiments, h = 1 where rewards are 0 or 1.
-    initial : each arm so many times in turn at first, as forced pulls; left out, d, as in their code; 0 as printed.
-    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`. An estimate is 0 until it has d rows.
+        arm a is forced in steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}
+
+    q : forced pulls of an arm in a round; theory: large enough; practice: 1 in Bastani and Bayati's experiments.
+    h : theory: by how much each arm is best somewhere; practice: 5 in their experiments, 1 where rewards are 0 or 1.
+    initial : each arm so many times in turn at first, as forced pulls; theory: 0; practice: d, if left out, as in their
+        code. An estimate is 0 until it has d rows.
+
+    Use it where exploration must be planned beforehand and grow ever rarer.
+
+    Goldenshluger and Zeevi (2013): A linear response bandit problem.
     """
 
     title: ClassVar[str] = "OLS bandit"
+    promise: ClassVar[str] = "log T"
+    assumes: ClassVar[str] = "independent contexts, margin condition, each arm best by h somewhere"
     family: ClassVar[str | None] = "ols"
     q: int = 1
     h: float = 5.0

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Never
+from typing import Any, ClassVar, Never
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.base import Application, Bounds, Reference, bound, features_of
 from armspan.policies.linear import LinearPolicy
+from armspan.policies.references.estimated import EstimatedReference
 from armspan.policies.references.practical import PracticalReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
-if TYPE_CHECKING:
-    pass
-
-
-PRACTICAL = "practical"
+RIDGES = {"practical": 1, "estimated": 10}
+"""Kinds of exploration that follow the residuals, each a family, and what their ridge l²/d is divided by."""
+DELTA = 0.05
+"""How often the estimated radius may fail, by its model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +101,9 @@ class OptimisticPolicy(IndexPolicy):
     alpha : left out, the paper's α_t = l·s + R√((2 + d) log f(t)); or a constant, an array over t, a function of t.
         Or "practical": 1.2·σ̂·√log(t + 1), where σ̂ is estimated from the residuals, with the ridge l²/d unless another
         is given, after one pull of every arm. It explores far less than theory asks for, and nothing is proved for it.
+        Or "estimated": OFUL's radius for δ = 0.05, with upper estimates of R and s from what was seen, and the ridge
+        l²/(10d) unless another is given.
+        Neither needs parameter_bound or noise_scale. Both take features of about one scale for granted.
     """
 
     family: ClassVar[str | None] = "linear"
@@ -115,33 +118,46 @@ class OptimisticPolicy(IndexPolicy):
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
         if isinstance(self.alpha, str):
-            if self.alpha != PRACTICAL:
-                raise InvalidParameter(f'alpha must be numbers, a function or "{PRACTICAL}", got {self.alpha!r:.40}')
+            if self.alpha not in RIDGES:
+                words = " or ".join(f'"{kind}"' for kind in RIDGES)
+                raise InvalidParameter(f"alpha must be numbers, a function, {words}, got {self.alpha!r:.40}")
         else:
             object.__setattr__(self, "alpha", freeze(self.alpha))
 
     @property
-    def is_practical(self) -> bool:
-        """Whether exploration follows the residuals."""
-        return isinstance(self.alpha, str)
+    def learnt(self) -> str | None:
+        """How exploration follows the residuals, if it does."""
+        return self.alpha if isinstance(self.alpha, str) else None
 
     @property
     def name(self) -> str:
-        return self.label or (f"{self.title}, practical" if self.is_practical else self.title)
+        return self.label or (f"{self.title}, {self.learnt}" if self.learnt else self.title)
 
     @property
     def compiled(self) -> str | None:
         usual = super().compiled
-        return "practical" if self.is_practical and usual == "linear" else usual
+        return self.learnt if self.learnt and usual == "linear" else usual
 
     def penalty(self, env: Bounds) -> float:
-        return super().penalty(env) / (env.n_features if self.is_practical else 1)
+        return super().penalty(env) / (RIDGES[self.learnt] * env.n_features if self.learnt else 1)
 
     def sizes(self, env: Any) -> Mapping[str, int]:
-        return {**super().sizes(env), **({"s": 3} if self.is_practical else {})}
+        return {**super().sizes(env), **({"s": 3} if self.learnt else {})}
+
+    def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        if self.learnt != "estimated":
+            return super().knobs(env)
+        ridge = self.sound_penalty(env)
+        doubt = 2 * math.log(1 / self._delta_of_one(env)) - env.n_features * math.log(ridge)
+        return {"ridge": ridge, "doubt": lambda t: np.full(t.size, doubt)}
 
     def reference(self, env: Environment) -> Reference:
-        return PracticalReference(**self.regression(env)) if self.is_practical else super().reference(env)
+        if self.learnt == "estimated":
+            return EstimatedReference(**self.regression(env), delta=self._delta_of_one(env))
+        return PracticalReference(**self.regression(env)) if self.learnt else super().reference(env)
+
+    def _delta_of_one(self, env: Any) -> float:
+        return DELTA if self.shared else DELTA / env.n_arms
 
     def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
         if self.alpha is None:

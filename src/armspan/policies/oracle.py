@@ -12,10 +12,18 @@ from armspan.policies.yardstick import Yardstick
 class Oracle(Yardstick):
     """Pull the arm with the largest true mean reward in every context: pseudo-regret is 0.
 
-    Its rewards are the most that can be had; use it to see how noisy they are.
+    It is told the true mean rewards. What it earns is the most that can be had.
+
+        a = argmax_a mean reward of arm a in this context
+
+    Use it as a yardstick, and to see how noisy rewards are.
+
+    Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 19.
     """
 
     title: ClassVar[str] = "oracle"
+    promise: ClassVar[str] = "0"
+    assumes: ClassVar[str] = "told the truth"
     family: ClassVar[str | None] = "oracle"
 
     def reference(self, env: Environment) -> OracleReference:

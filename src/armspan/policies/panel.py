@@ -46,6 +46,13 @@ def members(name: str, panel: Sequence[Member] | None, env: Any) -> list[Any]:
     return result
 
 
+def check_rewards(low: float, high: float, rewards: Sequence[float]) -> None:
+    """Refuse rewards outside their bounds."""
+    for reward in rewards:
+        if not low <= reward <= high:
+            raise InvalidParameter(f"reward must be from {low:g} to {high:g}, as reward_range says, got {reward:g}")
+
+
 def reward_range(given: Any) -> tuple[float, float]:
     """Bounds (low, high) of rewards, which are taken to [0, 1]."""
     try:

@@ -20,14 +20,21 @@ class PEGE(LeastSquaresPolicy):
     """PEGE: cycle c = 1, 2, … pulls every arm so many times in turn, then c times the arm with the largest θ̂ᵀx.
 
     θ̂ is the least squares of the exploration in all cycles so far; other rewards are not learnt. After T steps there
-    were about √(2T) cycles. Regret is d√T where the set of features is smooth, as a ball is; no horizon is needed.
+    were about √(2T) cycles. No horizon is needed.
 
-    pulls : of every arm in a cycle. The paper pulls d linearly independent arms once. Left out, ours is d pulls of each
-        arm where every arm has a θ of its own, which are that many rows for it, and with shared=True every arm once.
-    ridge, feature_bound, shared : as in `LeastSquaresPolicy` and `LinearPolicy`.
+        θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the exploration of cycles 1 … c
+
+    pulls : of every arm in a cycle; theory: d linearly independent arms once; practice: left out, d pulls of each arm
+        where every arm has a θ of its own, which are that many rows for it, and with shared=True every arm once.
+
+    Use it where arms can be explored in a fixed order, and the horizon is open.
+
+    Rusmevichientong and Tsitsiklis (2010): Linearly parameterized bandits.
     """
 
     title: ClassVar[str] = "PEGE"
+    promise: ClassVar[str] = "d√T"
+    assumes: ClassVar[str] = "one θ for all arms, no contexts, a smooth set of features such as a ball"
     family: ClassVar[str | None] = "explored"
     pulls: int | None = None
 

@@ -12,11 +12,19 @@ from armspan.policies.references.fixed import UniformReference
 class RandomChoice(Policy):
     """Pull any arm with probability 1/K, whatever was seen.
 
-    Regret grows linearly. Its logs tell about all arms alike: use it for the first days of an application, or as the
-    yardstick from below. Its agent keeps the mean reward of every arm.
+    Its logs tell about all arms alike. Its agent keeps the mean reward of every arm.
+
+        p_a = 1/K
+
+    Use it for the first days of an application, or as the yardstick from below.
+
+    Li, Chu, Langford and Wang (2011): Unbiased offline evaluation of contextual-bandit-based news article
+    recommendation algorithms.
     """
 
     title: ClassVar[str] = "random choice"
+    promise: ClassVar[str] = "T"
+    assumes: ClassVar[str] = ""
     family: ClassVar[str | None] = "uniform"
 
     def reference(self, env: Environment) -> Any:

@@ -11,18 +11,22 @@ from armspan.policies.references.enumerated import RandomizedUCBReference
 class RandomizedUCB(EnumeratedPolicy):
     """RandomizedUCB: at every step the best distribution P over policies that leaves none of them unexplored.
 
-    Minimises ΣP(π)R̂eg(π) such that for all distributions Q: ΣQ(π)Ê[1/((1 - Kμ_t)P(π(x)|x) + μ_t)] <= max(4K,
-    (t - 1)(ΣQ(π)R̂eg(π))²/(180 C_{t-1})), up to a slack of K; C_t = 2 log(Nt/δ), μ_t = min(1/(2K), √(C_t/(2Kt))). Draws
-    from (1 - Kμ_t)P + μ_t. Regret √(KT log N). A yardstick, not a product: it solves a program at every step, in
-    Python, by cutting planes; ILTCB does nearly as well with log T programs.
+    Among the distributions that keep every policy's estimate sharp it takes the one of least estimated regret, up to a
+    slack of K. Then it draws from (1 - Kμ_t)P + μ_t. ILTCB does nearly as well with log T programs in place of T.
 
-    policies, reward_range, delta : as of `EnumeratedPolicy`.
+        minimise ΣP(π)R̂eg(π) such that for all distributions Q
+        ΣQ(π)Ê[1/((1 - Kμ_t)P(π(x)|x) + μ_t)] <= max(4K, (t - 1)(ΣQ(π)R̂eg(π))²/(180 C_{t-1}))
+        C_t = 2 log(Nt/δ),   μ_t = min(1/(2K), √(C_t/(2Kt)))
+
+    Use it as a yardstick: it solves a program at every step, by cutting planes.
 
     Dudík, Hsu, Kale, Karampatziakis, Langford, Reyzin and Zhang (2011): Efficient optimal learning for contextual
     bandits.
     """
 
     title: ClassVar[str] = "RandomizedUCB"
+    promise: ClassVar[str] = "√(KT log N)"
+    assumes: ClassVar[str] = "independent contexts, rewards in reward_range; regret is beside the best of N policies"
 
     def reference(self, env: Any) -> Any:
         return RandomizedUCBReference(**self.among(env))

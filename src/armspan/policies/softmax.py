@@ -18,16 +18,22 @@ COLDEST = 1e-30
 class Softmax(MixedPolicy):
     """Pull arm a with probability p_a ∝ e^(ŷ_a/T_t), where ŷ are the estimated rewards.
 
-    temperature : T_t in units of rewards, as a constant, an array over t, or a function of t; 0 is greedy, and with a
-    large one every arm is as likely. No schedule is known to be right for all problems: a constant explores for ever,
-    and estimates that rest on few rewards count as much as others (Cesa-Bianchi et al. 2017). Use it where shares that
-    follow the estimates smoothly are wanted; SquareCB does that with a guarantee.
-    ridge : penalty of the regression. shared : whether all arms share one θ.
+    Shares follow the estimates smoothly, and estimates that rest on few rewards count as much as others. No temperature
+    is known to be right for all problems: a constant explores for ever.
 
-    N. Cesa-Bianchi, C. Gentile, G. Lugosi, G. Neu: Boltzmann exploration done right. NeurIPS 2017.
+        ŷ_a = θ̂ᵀx_a,   θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ
+
+    temperature : T_t in units of rewards, as a constant, an array over t, or a function of t; 0 is greedy, and with a
+        large one every arm is as likely; theory: none; practice: 0.1 where rewards are from 0 to 1, to be tuned.
+
+    Use it where shares that follow the estimates smoothly are wanted; SquareCB does that with a guarantee.
+
+    Cesa-Bianchi, Gentile, Lugosi and Neu (2017): Boltzmann exploration done right.
     """
 
     title: ClassVar[str] = "softmax"
+    promise: ClassVar[str] = "none proved"
+    assumes: ClassVar[str] = ""
     rule: ClassVar[int] = SOFTMAX
     temperature: Alpha = 0.1
 

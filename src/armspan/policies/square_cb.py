@@ -13,20 +13,23 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class SquareCB(InverseGapPolicy):
     """Pull arm a with probability p_a = 1/(K + γ_t(m - ŷ_a)), where m is the largest estimate, and the best arm else.
 
-    Regression on all that was seen is turned into choices, with regret √(KT·that of the regression). Probabilities are
-    known and never 0: for applications whose logs are evaluated.
+    It turns a regression on all that was seen into choices; a linear one has itself a regret of D log T. Probabilities
+    are known and never 0.
 
-    gamma : γ_t, as a constant, an array over t, or a function of t; left out, the paper's without its horizon,
-    c√(Kt/(D log(1 + t) + log(2/δ))), where D is how many parameters are fitted, d or K·d. Vowpal Wabbit has 10√n after
-    n rewards: lambda t: 10 * np.sqrt(t - 1). 0 is uniform choice, and the more, the greedier.
-    scale : c, 1 by theory. delta : δ, how likely theory's bound may fail.
-    low, high : where rewards lie, 0 and 1 in the paper; estimates are kept there, and γ is for rewards rescaled from
-    there to [0, 1]. ridge : penalty of the regression. shared : whether all arms share one θ.
+        γ_t = c√(Kt/(D log(1 + t) + log(2/δ))),   D the parameters that are fitted, d or K·d
 
-    D. Foster, A. Rakhlin: Beyond UCB: optimal and efficient contextual bandits with regression oracles. ICML 2020.
+    gamma : γ_t, as a constant, an array over t, or a function of t; theory: the above, if left out, which is the
+        paper's without its horizon; practice: Vowpal Wabbit has 10√n after n rewards, lambda t: 10 * np.sqrt(t - 1). 0
+        is uniform choice, and the more, the greedier.
+
+    Use it where logs are to be evaluated, and a regression is at hand.
+
+    Foster and Rakhlin (2020): Beyond UCB: optimal and efficient contextual bandits with regression oracles.
     """
 
     title: ClassVar[str] = "SquareCB"
+    promise: ClassVar[str] = "√(KT·regret of the regression)"
+    assumes: ClassVar[str] = "rewards from low to high"
     gamma: Alpha | None = None
 
     def __post_init__(self) -> None:

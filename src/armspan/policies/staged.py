@@ -16,7 +16,11 @@ from armspan.theory import Schedule, as_schedule
 
 @dataclass(frozen=True, kw_only=True)
 class StagedPolicy(LinearPolicy):
-    """A policy that keeps independent samples apart, in S = ⌈log T⌉ stages; `references/staged.py` has its steps."""
+    """A policy that keeps independent samples apart, in S = ⌈log T⌉ stages; `references/staged.py` has its steps.
+
+    delta : δ, how likely a bound may fail; theory: any in (0, 1); practice: 0.05.
+    horizon : T; left out, a simulation's own; an agent must be given it.
+    """
 
     delta: float = 0.05
     noise_scale: float = 0.5

@@ -17,14 +17,17 @@ class SupLinRel(StagedPolicy):
 
         width = ‖a‖ R√(2 log(2TK/δ)) + ‖ṽ‖
 
-    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
-    noise_scale : R; √½, as it is left out, is what the paper prints for rewards in [0, 1]. Features and parameters are
-    at most 1 long: scale yours.
+    noise_scale : R; theory: √½, which is what the paper prints for rewards in [0, 1]; practice: ½ is enough for those.
+        Features and parameters are at most 1 long: scale yours.
 
-    For its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same.
+    Use it for its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same.
+
+    Auer (2003): Using confidence bounds for exploitation-exploration trade-offs.
     """
 
     title: ClassVar[str] = "SupLinRel"
+    promise: ClassVar[str] = "√(dT)"
+    assumes: ClassVar[str] = "one θ for all arms, rewards in [0, 1], lengths at most 1"
     family: ClassVar[str | None] = "staged_linrel"
     noise_scale: float = math.sqrt(0.5)
 

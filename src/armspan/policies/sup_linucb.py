@@ -17,20 +17,26 @@ WIDTHS = ("paper", "proof")
 class SupLinUCB(StagedPolicy):
     """SupLinUCB: go through S = ⌈log T⌉ stages, each with a ridge regression of its own, until one decides.
 
-    Stage s keeps the arms whose index θ̂ᵀx + αw is within 2¹⁻ˢ of the largest, as long as all αw ≤ 2⁻ˢ. If one is wider,
-    the widest is pulled and learnt in this stage alone; if all αw ≤ 1/√T, the largest index is pulled and not learnt.
+    Stage s keeps the arms whose index θ̂ᵀx + αw is within 2¹⁻ˢ of the largest, as long as all αw ≤ 2⁻ˢ. If one is
+    wider, the widest is pulled and learnt in this stage alone; if all αw ≤ 1/√T, the largest index is pulled and not
+    learnt.
 
         w = √(xᵀV⁻¹x),   α = R√(2 log(2TK/δ))
 
-    delta : δ, how likely a bound may fail. horizon : T; a simulation tells its own.
-    noise_scale : R; ½, as for rewards in [0, 1], is what the paper prints. Features and parameters are at most 1 long,
-    and the ridge is 1: scale yours.
-    width : "paper" has α as printed; "proof" has α + 1, which is what the lemma proves.
+    noise_scale : R; theory: ½, as for rewards in [0, 1]; practice: your noise's. Features and parameters are at most 1
+        long, and the ridge is 1: scale yours.
+    width : "paper" has α as printed; "proof" has α + 1; theory: "proof", which is what the lemma proves; practice:
+        "paper".
 
-    For its proof, √(dT) up to logarithms for K arms. Beside LinUCB it learns from few of its steps, and costs more.
+    Use it for its proof, √(dT) up to logarithms for K arms; beside LinUCB it learns from few of its steps, and costs
+    more.
+
+    Chu, Li, Reyzin and Schapire (2011): Contextual bandits with linear payoff functions.
     """
 
     title: ClassVar[str] = "SupLinUCB"
+    promise: ClassVar[str] = "√(dT)"
+    assumes: ClassVar[str] = "one θ for all arms, rewards in [0, 1], lengths at most 1"
     family: ClassVar[str | None] = "staged"
     width: str = "paper"
 

@@ -18,17 +18,24 @@ class TruncatedLinUCB(OFUL):
     """TruncatedLinUCB: OFUL's index up to step S, and the largest θ̂ᵀx from then on.
 
     Where contexts are independent, diverse and alike over time, S steps teach enough for greedy to go on alone.
+    Exploring for ever costs a factor log T.
 
         S = ⌈C d log(T)^κ⌉
 
-    factor : C; large enough by theory, which does not say how large. power : κ; with 1 and the right C regret is
-    d log T, the least possible, with κ > 1 any C will do, at the price of a factor log log T: 2 by default.
-    horizon : T; a simulation tells its own. The others are OFUL's.
+    factor : C; theory: large enough, it does not say how large; practice: 1.
+    power : κ; theory: 1 and the right C have d log T, the least possible; practice: 2, with which any C will do, at the
+        price of a factor log log T.
+    horizon : T; left out, a simulation's own; an agent must be given it.
 
-    For diverse contexts and many steps; where contexts are not diverse, greedy may never find out what it misses.
+    Use it for diverse contexts and many steps; where contexts are not diverse, greedy may never find out what it
+    misses.
+
+    Song and Zhou (2022): Truncated LinUCB for stochastic linear bandits.
     """
 
     title: ClassVar[str] = "TruncatedLinUCB"
+    promise: ClassVar[str] = "d log T"
+    assumes: ClassVar[str] = "a θ for each arm, independent and diverse contexts, margin condition"
     factor: float = 1.0
     power: float = 2.0
     horizon: int | None = None

@@ -20,13 +20,20 @@ class UCB1(Policy):
     It finds the best fixed arm, and no more: the difference to a policy with contexts is what they are worth. Auer et
     al. have rewards in [0, 1], which are ½-subgaussian: with R = ½ it is their index, and others are rescaled by 2R.
 
-    noise_scale : R, for which rewards are R-subgaussian; left out, the environment's. A reward varies with its context
-    too: where contexts matter much, give half the width of the rewards' range.
+        index = S/N + 2R√(2 log t/N),   N pulls of the arm, S the sum of their rewards
 
-    P. Auer, N. Cesa-Bianchi, P. Fischer: Finite-time analysis of the multiarmed bandit problem. Machine Learning 47.
+    noise_scale : R, for which rewards are R-subgaussian; theory: ½, for rewards in [0, 1]; left out, the environment's.
+        A reward varies with its context too; practice: where contexts matter much, half the width of the rewards'
+        range.
+
+    Use it to see what contexts are worth.
+
+    Auer, Cesa-Bianchi and Fischer (2002): Finite-time analysis of the multiarmed bandit problem.
     """
 
     title: ClassVar[str] = "UCB1"
+    promise: ClassVar[str] = "log T beside the best fixed arm"
+    assumes: ClassVar[str] = "rewards of an arm independent over steps"
     family: ClassVar[str | None] = "arms"
     noise_scale: float | None = None
 

@@ -1,7 +1,7 @@
 """Yardsticks: policies that are told the truth, so that others can be measured in a simulation."""
 
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any, ClassVar, Never
 
 from armspan.errors import NotApplicable
 from armspan.policies.base import Policy
@@ -10,6 +10,8 @@ from armspan.policies.base import Policy
 @dataclass(frozen=True, kw_only=True)
 class Yardstick(Policy):
     """A policy that reads the environment's truth, and can have no agent."""
+
+    learns: ClassVar[bool] = False
 
     def agent(self, *args: Any, **options: Any) -> Never:
         """Refused."""

@@ -50,7 +50,7 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
         page.heading("What was looked at"),
-        *(page.paragraph(note) for note in [*notes, *([audit.redundant] if audit.redundant else [])]),
+        *(page.paragraph(note) for note in (*notes, audit.redundant, audit.shared_words) if note),
     ]
     lead = (
         f"{sum(arm.rows for arm in audit.arms):,} decisions, {len(audit.arms)} arms, {len(audit.feature_names)} "

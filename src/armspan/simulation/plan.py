@@ -105,6 +105,11 @@ def python_pieces(n_runs: int) -> Pieces:
     return Pieces(PYTHON_BLOCK, [slice(run, run + 1) for run in range(n_runs)])
 
 
+def together(n_runs: int) -> Pieces:
+    """All runs in short blocks, where every step costs Python code once for all of them."""
+    return Pieces(PYTHON_BLOCK, [slice(0, n_runs)])
+
+
 def segments(horizon: int, checkpoints: IntArray, block: int) -> Iterator[Segment]:
     """The blocks of a run in order; the last mark of each is its end, checkpoint or not."""
     for first in range(0, horizon, block):

@@ -72,19 +72,6 @@ def radius_squared(log_det, noise, bias, delta, log_ridge, d):
 
 
 @inlined
-def squared_distance(V_inv, x, c, k, lead, d):
-    """‖x_k - x_lead‖² in the norm of a V⁻¹ that all arms share."""
-    total = 0.0
-    for i in range(d):
-        apart = x[c, k, i] - x[c, lead, i]
-        row = 0.0
-        for j in range(i):
-            row += V_inv[0, i, j] * (x[c, k, j] - x[c, lead, j])
-        total += apart * (2.0 * row + V_inv[0, i, i] * apart)
-    return abs(total)
-
-
-@inlined
 def design(p, x, c, scratch, K, d):
     """A G-optimal design on √p_a·x_a, nearly: w ← w·leverage from w = 1/K on, averaged (Cohen et al. 2019).
 
@@ -136,7 +123,7 @@ def chances(own, scratch, block, c, knobs, i, K, d):
     for k in range(K):
         apart = abs(variance[k]) + abs(variance[lead])
         if shared:
-            apart = squared_distance(V_inv, block.x, c, k, lead, d)
+            apart = one.squared_distance(V_inv, block.x, c, k, lead, d)
         gap = best - mean[k]
         p[k] = 1.0 if is_tie(best, mean[k], block.unit) else math.exp(-gap * gap / max(beta * apart, NEARLY_0))
         average[k] = 1.0 / real(K)  # which is the design of features in blocks of their own

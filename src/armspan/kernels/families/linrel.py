@@ -164,27 +164,6 @@ def advance_linrel(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@exact_kernel
-def advance_linrel_2(block, knobs, marks, state, regret, curve, tally):
-    """`live` with its loops unrolled for d = 2; so the next ones for 3, 4, 5."""
-    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn)
-
-
-@exact_kernel
-def advance_linrel_3(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
-
-
-@exact_kernel
-def advance_linrel_4(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
-
-
-@exact_kernel
-def advance_linrel_5(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
-
-
 @inlined
 def recall(own, scratch, a, x, c, d):
     scratch[1][a], scratch[2][a], scratch[3][a] = measure(own[1], own[2], own[4], a, x, c, d)
@@ -216,8 +195,6 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, mean + width, winners(mean + width))
 
 
-UNROLLED = {2: advance_linrel_2, 3: advance_linrel_3, 4: advance_linrel_4, 5: advance_linrel_5}
-
 FAMILY = Family(
     name="linrel",
     fields=FIELDS,
@@ -226,7 +203,7 @@ FAMILY = Family(
     fresh=fresh,
     choose=choose,
     learn=learn,
-    advance=lambda K, d: UNROLLED.get(d, advance_linrel),
+    advance=lambda K, d: advance_linrel,
     choose_once=choose_linrel,
     learn_once=learn_linrel,
     seen=seen,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
@@ -71,12 +71,6 @@ def learn(own, scratch, a, x, c, y, d):
 
 
 @inlined
-def learn_two(own, scratch, a, x, c, y, d):
-    grow(own, scratch, a)
-    linear.learn_two(own[:4], scratch, a, x, c, y, d)
-
-
-@inlined
 def recall(own, scratch, a, x, c, d):
     linear.recall(own[:4], scratch, a, x, c, d)
 
@@ -110,27 +104,6 @@ def advance_oful(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@exact_kernel
-def advance_oful_2(block, knobs, marks, state, regret, curve, tally):
-    """`live` with its loops unrolled for d = 2, in strict arithmetic as in `linear`; so the next ones for 3, 4, 5."""
-    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
-
-
-@exact_kernel
-def advance_oful_3(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
-
-
-@exact_kernel
-def advance_oful_4(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
-
-
-@exact_kernel
-def advance_oful_5(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
-
-
 @kernel
 def choose_oful(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -150,8 +123,6 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-UNROLLED = {2: advance_oful_2, 3: advance_oful_3, 4: advance_oful_4, 5: advance_oful_5}
-
 FAMILY = replace(
     linear.FAMILY,
     name="oful",
@@ -160,7 +131,7 @@ FAMILY = replace(
     fresh=fresh,
     choose=choose,
     learn=learn,
-    advance=lambda K, d: UNROLLED.get(d, advance_oful),
+    advance=lambda K, d: advance_oful,
     choose_once=choose_oful,
     learn_once=learn_oful,
     seen=seen,

@@ -47,13 +47,28 @@ def of_run(state, r):
 
 
 @inlined
-def noise_scale(V_inv, noise, d):
-    """σ̂."""
+def left_over(V_inv, noise, d):
+    """N - Σ(d - λ tr V⁻¹): how many rewards there are beyond those that the parameters have used up."""
     left = noise[REWARDS]
     for m in range(V_inv.shape[0]):
         for i in range(d):
             left -= 1.0 - noise[RIDGE] * V_inv[m, i, i]
+    return left
+
+
+@inlined
+def noise_scale(V_inv, noise, d):
+    """σ̂."""
+    left = left_over(V_inv, noise, d)
     return math.sqrt(noise[ERRORS] / left) if left > 0.0 else 0.0
+
+
+@inlined
+def take_down(noise, scratch, a, y):
+    """Count a reward and its error. Changes noise."""
+    error = y - scratch[1][a]
+    noise[ERRORS] += error * error / (1.0 + scratch[2][a])
+    noise[REWARDS] += 1.0
 
 
 @inlined
@@ -69,9 +84,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 @inlined
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat, noise = own
-    error = y - scratch[1][a]
-    noise[ERRORS] += error * error / (1.0 + scratch[2][a])
-    noise[REWARDS] += 1.0
+    take_down(noise, scratch, a, y)
     linear.learn((V, V_inv, b, theta_hat), scratch, a, x, c, y, d)
 
 

@@ -5,7 +5,7 @@ Of a context only what each policy would do there matters, so rows in which all 
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -108,6 +108,8 @@ def solve_op(
 
 class ILTCBReference:
     """Algorithm 1 of Agarwal et al. (2014); epochs end at steps 1, 2, 4, 8, …."""
+
+    learns_late: ClassVar[bool] = True
 
     def __init__(
         self, *, n_arms: int, policies: Sequence[Any], reward_range: tuple[float, float], delta: float
@@ -233,6 +235,8 @@ def solve_randomized(
 
 class RandomizedUCBReference:
     """Algorithm 2 of Dudík et al. (2011): another program, solved at every step."""
+
+    learns_late: ClassVar[bool] = True
 
     def __init__(
         self, *, n_arms: int, policies: Sequence[Any], reward_range: tuple[float, float], delta: float

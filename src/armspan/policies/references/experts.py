@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ ROUNDING = 1e-12
 
 class ExpertReference(ABC):
     """The logarithms of N experts' weights; the last expert is uniform."""
+
+    learns_late: ClassVar[bool] = True
 
     def __init__(self, *, n_arms: int, experts: Sequence[Any], reward_range: tuple[float, float]) -> None:
         self._experts, self._uniform = experts, np.full(n_arms, 1 / n_arms)

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from armspan._typing import FloatArray
+from armspan._typing import FloatArray, IntArray
 from armspan.errors import InvalidParameter
 from armspan.theory import Schedule
 
@@ -59,6 +60,7 @@ class KernelRegression:
     def estimates(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance k(x, x) - kᵀ(K + ridge·I)⁻¹k, both (n,), for points x (n, d)."""
         prior, k = np.diagonal(self._k(x, x)), self._k(x, self.points)
+        _check_finite(prior)
         if self._whiten is None:
             mean = k @ (self.inverse @ (self.sums / self.counts))
             variance = prior - (k @ self.inverse * k).sum(axis=1)
@@ -71,9 +73,9 @@ class KernelRegression:
         return mean, np.maximum(variance, 0.0)
 
     def learn(self, x: FloatArray, y: float) -> None:
-        """Learn the reward of a point x (d,)."""
+        """Learn the reward of a point x (d,); where it raises, nothing has changed."""
         at = self._place.get((x + 0.0).tobytes())
-        self._rewards += 1
+        _check_finite(self._k(x[None], x[None]))
         if self._whiten is not None:
             self._learn_projected(x, y)
         elif at is None and len(self.points) == self._budget:
@@ -83,16 +85,19 @@ class KernelRegression:
             self._grow(x, y)
         else:
             self._repeat(at, y)
+        self._rewards += 1
         if self._rewards % REBUILD == 0:
             exact = self._whiten is None
-            self._invert(self._k(self.points, self.points) + np.diag(self._ridge / self.counts) if exact else self._V)
+            matrix = self._k(self.points, self.points) + np.diag(self._ridge / self.counts) if exact else self._V
+            with suppress(np.linalg.LinAlgError):  # where it is singular, the inverse that has grown is all there is
+                self.inverse = inverted(matrix)
 
     def _grow(self, x: FloatArray, y: float) -> None:
         """A new point, by the Schur complement of its row."""
         n, k = len(self.points), self._k(self.points, x[None])[:, 0]
         u = self.inverse @ k
         rest = self._k(x[None], x[None])[0, 0] + self._ridge - k @ u
-        if rest <= 0:
+        if not rest > 0:
             raise InvalidParameter(f"kernel must be positive, got a Schur complement of {rest:.3g} with these points")
         larger = np.empty((n + 1, n + 1))
         larger[:n, :n] = self.inverse + np.outer(u, u) / rest
@@ -115,10 +120,10 @@ class KernelRegression:
         K = self._k(self.points, self.points)
         values, U = np.linalg.eigh(K)
         kept = values > len(K) * np.finfo(float).eps * values[-1]
-        self._whiten = U[:, kept] / np.sqrt(values[kept])
-        phi = K @ self._whiten
-        self._V, self._b = self._ridge * np.eye(phi.shape[1]) + (phi.T * self.counts) @ phi, phi.T @ self.sums
-        self._invert(self._V)
+        whiten = U[:, kept] / np.sqrt(values[kept])
+        phi = K @ whiten
+        V = self._ridge * np.eye(phi.shape[1]) + (phi.T * self.counts) @ phi
+        self.inverse, self._whiten, self._V, self._b = inverted(V), whiten, V, phi.T @ self.sums
 
     def _learn_projected(self, x: FloatArray, y: float) -> None:
         assert self._whiten is not None
@@ -128,12 +133,21 @@ class KernelRegression:
         self._V += np.outer(phi, phi)
         self._b += y * phi
 
-    def _invert(self, matrix: FloatArray) -> None:
-        self.inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+def inverted(matrix: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def _check_finite(k: FloatArray) -> None:
+    """Refuse points whose kernel with themselves, and so with others, is too large for a number."""
+    if not np.isfinite(k).all():
+        raise InvalidParameter("x must be small enough that its kernel is a finite number")
 
 
 class KernelReference:
     """A kernel regression for each arm, or one that all share: the form in which KernelUCB runs."""
+
+    learns_late: ClassVar[bool] = True
 
     def __init__(
         self, *, n_arms: int, n_features: int, k: Similarity, ridge: float, eta: Schedule, budget: int, shared: bool
@@ -141,15 +155,27 @@ class KernelReference:
         self._eta, self._ridge, self._shared = eta, ridge, shared
         self.arms = [KernelRegression(k, ridge, budget, n_features) for _ in range(1 if shared else n_arms)]
 
-    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """kᵀ(K + ridge·I)⁻¹y + η/√ridge · √(k(x, x) - kᵀ(K + ridge·I)⁻¹k) of every arm."""
+    def estimates(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """kᵀ(K + ridge·I)⁻¹y and √((k(x, x) - kᵀ(K + ridge·I)⁻¹k)/ridge) of every arm."""
         parts: Any = (
             [self.arms[0].estimates(x)]
             if self._shared
             else [arm.estimates(row[None]) for arm, row in zip(self.arms, x, strict=True)]
         )
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return np.asarray(mean + self._eta(np.array([step]))[0] * np.sqrt(variance / self._ridge))
+        return mean, np.sqrt(variance / self._ridge)
+
+    def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """kᵀ(K + ridge·I)⁻¹y + η/√ridge · √(k(x, x) - kᵀ(K + ridge·I)⁻¹k) of every arm."""
+        mean, width = self.estimates(x)
+        return np.asarray(mean + self._eta(np.array([step]))[0] * width)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         self.arms[0 if self._shared else arm].learn(x[arm], reward)
+
+    def take_over(self, other: Self, rows: IntArray) -> None:
+        """Go on with what another one knows: rows (K,) tells which arm there each arm here was, -1 for none."""
+        if self._shared:
+            self.arms = other.arms
+        else:
+            self.arms = [mine if row < 0 else other.arms[row] for mine, row in zip(self.arms, rows, strict=True)]

@@ -21,10 +21,14 @@ class PracticalReference(RidgeReference):
         mean, width = self.estimates(x)
         return mean + self.alpha(step) * self.noise() * width
 
+    def left(self) -> float:
+        """How many rewards there are beyond those that the parameters have used up."""
+        models = {id(A): A for A in self.A}.values()
+        return float(self.rewards - sum(len(A) - self.ridge * np.trace(np.linalg.inv(A)) for A in models))
+
     def noise(self) -> float:
         """σ̂."""
-        models = {id(A): A for A in self.A}.values()
-        left = self.rewards - sum(len(A) - self.ridge * np.trace(np.linalg.inv(A)) for A in models)
+        left = self.left()
         return float(np.sqrt(self.errors / left)) if left > 0 else 0.0
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:

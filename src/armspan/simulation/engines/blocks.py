@@ -29,7 +29,7 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
     """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
     runs = np.ascontiguousarray(job.runs[chunk])
     stream = job.env.stream(job.seed, runs)
-    learners = [make(runs) for make in makers]
+    learners = [job.env.facing(make(runs), runs) for make in makers]
     noise_so_far = np.zeros((len(job.noise_sums), runs.size, 4))
     for first, size, marks, columns in plan.segments(job.horizon, job.checkpoints, block_steps):
         block = stream.draw(first, size)

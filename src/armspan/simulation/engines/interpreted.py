@@ -6,11 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
+from armspan.agents.naive_choice import comparable, drawn_arm, largest_arm
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.block import Block, Tally
-from armspan.kernels.choice import ROUNDING, break_tie
-from armspan.kernels.counts import UNTRIED
 from armspan.kernels.draws import click
 from armspan.kernels.philox import AGENTS, words
 from armspan.policies import Policy, Reference
@@ -33,20 +32,15 @@ class ReferenceActor:
     """The naive form of a built-in policy; ties are broken as the compiled form breaks them."""
 
     def __init__(self, reference: Reference, unit: float, seed: int) -> None:
-        self._reference, self._unit, self._seed = reference, unit, np.uint64(seed)
+        self._reference, self._unit, self._seed = reference, unit, seed
         self.update = reference.update
         self._probabilities = getattr(reference, "probabilities", None)
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         if self._probabilities is not None:
-            p = self._probabilities(x, context, step)
-            above = np.flatnonzero((Chance(int(self._seed), run).uniform(step) < np.cumsum(p)) & (p > 0))
-            return int(above[0] if above.size else np.flatnonzero(p > 0)[-1])
-        index = np.minimum(self._reference.index(x, context, step), UNTRIED)
-        best = index.max()
-        if np.count_nonzero(best - index <= ROUNDING * (self._unit + abs(best))) > 1:
-            return int(break_tie(index, best, self._unit, self._seed, run, step - 1))
-        return int(index.argmax())
+            return drawn_arm(self._probabilities(x, context, step), self._seed, run, step - 1)
+        index = comparable(self._reference.index(x, context, step))
+        return largest_arm(index, self._unit, self._seed, run, step - 1)
 
 
 class UserActor:

@@ -9,6 +9,7 @@ from armspan.simulation import plan
 from armspan.simulation.engines.base import Engine
 from armspan.simulation.engines.blocks import MakeLearner, run_in_blocks
 from armspan.simulation.engines.interpreted import InterpretedLearner, actor_factory
+from armspan.simulation.engines.late import waiting
 from armspan.simulation.job import Job
 
 
@@ -31,4 +32,5 @@ class PythonEngine(Engine):
 def interpreted(policy: Any, env: Environment, seed: int) -> MakeLearner:
     """What advances a policy in plain Python."""
     fresh, recurring = actor_factory(policy, env, seed), env.n_contexts is not None
+    fresh = waiting(fresh, env, seed) if env.late else fresh
     return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)

@@ -1,0 +1,306 @@
+"""What the agents of all policies have in common, but for the tuned one; what they know, and how, is their own."""
+
+import threading
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from armspan import _validate
+from armspan._interrupts import Uninterrupted
+from armspan._typing import FloatArray, IntArray
+from armspan.agents import container, forks
+from armspan.agents.answers import Decision, Scores
+from armspan.agents.arms import distinct, place_of
+from armspan.agents.inputs import Inputs
+from armspan.agents.policies import described, loader
+from armspan.errors import InvalidParameter, NotApplicable
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilySettings:
+    """What an agent of any family, or of none, is made with and keeps for life; see `armspan.agents.Settings`."""
+
+    n_features: int
+    intercept: bool = False
+    seed: int = 0
+    feature_bound: float | None = None
+    long_contexts: str = "warn"
+    largest: float = 1e100
+
+    def __post_init__(self) -> None:
+        _validate.whole("n_features", self.n_features, at_least=1)
+        _validate.whole("seed", self.seed, at_least=0, at_most=2**64 - 1)
+        _validate.one_of("long_contexts", self.long_contexts, ("warn", "clip", "raise"))
+        if not isinstance(self.intercept, bool):
+            raise InvalidParameter(f"intercept must be True or False, got {self.intercept!r:.60}")
+
+    @property
+    def width(self) -> int:
+        """Features with the intercept."""
+        return self.n_features + self.intercept
+
+
+class Reward(NamedTuple):
+    """One reward to learn: the row of its arm, the features (K, width) that were shown, and the reward itself."""
+
+    arm: int
+    features: FloatArray
+    value: float
+
+
+class PolicyAgent(ABC):
+    """A policy plus what it has learnt. Made by `policy.agent(...)`, for policies without a tuned agent.
+
+    Contexts are given as to `armspan.agents.Agent`, and `choose`, `update`, `decide`, `scores`, `save` are used alike.
+    A policy that draws its choices does so from the agent's own stream: the same seed gives the same.
+    """
+
+    def __init__(
+        self,
+        settings: FamilySettings,
+        arms: Sequence[Hashable],
+        *,
+        policy: Any,
+        feature_names: Sequence[Any] | None = None,
+    ) -> None:
+        self.settings, self.policy = settings, policy
+        self._inputs = Inputs(settings, feature_names)
+        self._lock = threading.RLock()
+        self._place = {name: k for k, name in enumerate(distinct(arms))}
+        self.decisions = self.rewards = 0
+        self._origins = {uuid.uuid4().hex}
+        forks.remember(self)
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """Names of the arms, in order."""
+        return tuple(self._place)
+
+    @property
+    def feature_names(self) -> tuple[Any, ...] | None:
+        """Names of the features, where they were given or a frame has told them."""
+        return self._inputs.feature_names
+
+    @property
+    def too_long(self) -> int:
+        """How many contexts came that were longer than feature_bound."""
+        return self._inputs.too_long
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of all that was learnt."""
+
+    # Choosing
+
+    def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
+        """The arm for this context; only : names of the arms that are eligible, all if left out."""
+        with self._lock, Uninterrupted():
+            k = self._chosen(x, only)
+            self.decisions += 1
+            return self.arms[k]
+
+    def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
+        """`choose`, with the probability that this arm had."""
+        with self._lock, Uninterrupted():
+            k, share = self._decided(x, only)
+            self.decisions += 1
+            return Decision(self.arms[k], float(share[k]))
+
+    def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
+        """The probability (K,) of each arm, were this context to be decided now. Decides nothing."""
+        with self._lock:
+            return self._shares(x, only)
+
+    @abstractmethod
+    def scores(self, x: Any) -> Scores:
+        """Mean, width and index of every arm for one context. Decides nothing."""
+
+    # Learning
+
+    def update(self, arm: Any, x: Any, reward: Any) -> None:
+        """Learn the reward of an arm that was chosen for x, whenever it comes.
+
+        x : as it was given to choose. Or many at once: arm a sequence of n names, x (n, d) or (n, K, d), reward (n,);
+        they are learnt all or, if anything is wrong with them, not at all.
+        """
+        with self._lock, Uninterrupted() as hold:
+            if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
+                todo = self._batch(arm, x, reward)
+            else:
+                reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
+                k, y = self._arm(arm), _validate.real("reward", reward)
+                todo = [Reward(k, self._wide(self._inputs.context(x, len(self._place))[0]), y)]
+            if any(abs(one.value) >= self.settings.largest for one in todo):
+                raise InvalidParameter(f"reward must be below {self.settings.largest:g}")
+            self.policy.check_rewards([one.value for one in todo])
+            self._learn(todo, hold)
+            self._inputs.keep_names()
+
+    # Arms
+
+    def add_arm(self, name: Hashable) -> None:
+        """A new arm, at the end of the order, of which nothing is known."""
+        with self._lock, Uninterrupted():
+            names = distinct([*self._place, name])
+            self._take_over(names, np.array([*range(len(names) - 1), -1]))
+
+    def remove_arm(self, name: Hashable) -> None:
+        """Forget an arm and all that was learnt of it alone."""
+        with self._lock, Uninterrupted():
+            gone = self._arm(name)
+            if len(self._place) == 1:
+                raise InvalidParameter("remove_arm must leave at least one arm")
+            rows = np.delete(np.arange(len(self._place)), gone)
+            self._take_over([self.arms[row] for row in rows], rows)
+
+    def merge(self, other: Self) -> None:
+        """Learn what another agent has learnt, as if this one had seen it, to rounding; it must know the same arms.
+
+        Agents that share a past (copies, from one file) are refused: what both hold would count twice.
+        """
+        if not isinstance(other, type(self)):
+            raise InvalidParameter(f"other must be an agent of the same kind, got {other!r:.60}")
+        if self.policy != other.policy or self.settings.width != other.settings.width or self.arms != other.arms:
+            raise InvalidParameter("other must have the same policy, features and arms")
+        if self._origins & other._origins:
+            raise NotApplicable("agents that share a past cannot be merged: what both hold would count twice")
+        if not (self._can_merge and other._can_merge):
+            raise NotApplicable(f"agents of {self.policy.name} cannot be merged")
+        first, second = sorted((self, other), key=id)
+        with first._lock, second._lock, Uninterrupted():
+            self._join(other)
+            self.rewards += other.rewards
+            self.decisions += other.decisions
+            self._origins |= other._origins
+
+    # Keeping
+
+    def copy(self) -> Self:
+        """The same agent once more, that learns for itself from now on."""
+        twin: Self = loader()(self.to_bytes())
+        return twin
+
+    def save(self, path: Any) -> None:
+        """Write one file, whole or not at all; `armspan.load_agent` reads it."""
+        container.save(self.to_bytes(), path)
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        with self._lock:
+            header = {
+                "policy": container.policy_header(self.policy),
+                "family": self.policy.compiled,
+                "settings": asdict(self.settings),
+                "arms": container.encoded_names(self.arms),
+                "feature_names": container.encoded_names(self.feature_names),
+                "decisions": self.decisions,
+                "rewards": self.rewards,
+                "origins": sorted(self._origins),
+            }
+            return container.pack(header, self._arrays())
+
+    def restore(self, content: container.Content) -> None:
+        """Put what was learnt into this fresh agent; raises one of `container.DAMAGE` where it does not fit."""
+        header = content.header
+        self._restore(content.arrays)
+        counted = header["decisions"], header["rewards"]
+        container.demand(all(type(count) is int and 0 <= count < 2**53 for count in counted))
+        container.demand(all(isinstance(origin, str) for origin in header["origins"]) and len(header["origins"]) > 0)
+        self._origins = set(header["origins"])
+        self.decisions, self.rewards = counted
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """The agent that `to_bytes` was called on: as `armspan.load_agent`, and as safe."""
+        agent: Self = loader()(content)
+        return agent
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return loader(), (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self._place)} arms, {self.settings.n_features} features"
+        counts = f"{self.decisions:,} decisions, {self.rewards:,} rewards"
+        return f"<Agent of {described(self.policy)}: {sizes}, {counts}>"
+
+    # What each kind of agent does in its own way
+
+    @abstractmethod
+    def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
+        """The row of the arm that is chosen."""
+
+    @abstractmethod
+    def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
+        """The probability (K,) of each arm."""
+
+    def _decided(self, x: Any, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
+        """Both at once."""
+        share = self._shares(x, only)
+        return self._chosen(x, only), share
+
+    @abstractmethod
+    def _learn(self, todo: list[Reward], hold: Uninterrupted) -> None:
+        """Learn rewards that have been looked at, all or none, and count them. hold : what keeps Ctrl-C waiting."""
+
+    @abstractmethod
+    def _take_over(self, names: list[Hashable], rows: IntArray) -> None:
+        """Go on with these arms; rows (K,) tells which row of the present ones each continues, -1 for none."""
+
+    @property
+    @abstractmethod
+    def _can_merge(self) -> bool:
+        """Whether what two agents know can be put together."""
+
+    @abstractmethod
+    def _join(self, other: Any) -> None:
+        """Learn what the other knows."""
+
+    @abstractmethod
+    def _arrays(self) -> dict[str, Any]:
+        """All that was learnt, for a file."""
+
+    @abstractmethod
+    def _restore(self, arrays: dict[str, Any]) -> None:
+        """Take over what `_arrays` gave; see `restore`."""
+
+    # Inside
+
+    def _arm(self, name: Hashable) -> int:
+        return place_of(self._place, name)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+
+    @property
+    def _step(self) -> int:
+        """T of the next decision, for schedules."""
+        return max(self.decisions, self.rewards) + 1
+
+    def _features(self, x: Any) -> FloatArray:
+        """What a context shows of every arm, (K, width)."""
+        features = self._wide(self._inputs.context(x, len(self._place))[0])
+        self._inputs.keep_names()
+        return features
+
+    def _wide(self, rows: FloatArray) -> FloatArray:
+        """Rows (1, d) that arms share, or (K, d), as one row (width,) per arm."""
+        if self.settings.intercept:
+            rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+        return np.array(np.broadcast_to(rows, (len(self._place), self.settings.width)), order="C")
+
+    def _batch(self, arms: Any, X: Any, rewards: Any) -> list[Reward]:
+        """Many rewards, each with features of its own."""
+        rows = self._inputs.batch(X, len(self._place))
+        rows = _validate.array("X", rows, shape=rows.shape)  # a batch is not looked through there
+        if np.abs(rows).max() >= self.settings.largest / self.settings.n_features:
+            raise InvalidParameter(f"X must be small enough, below {self.settings.largest:g} in length")
+        values = _validate.array("reward", rewards, shape=(len(rows),))
+        if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
+            raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
+        shown = [self._wide(np.atleast_2d(row)) for row in rows]
+        return [Reward(self._arm(k), x, float(y)) for k, x, y in zip(arms, shown, values, strict=True)]

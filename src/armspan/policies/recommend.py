@@ -1,0 +1,181 @@
+"""recommend(): which policy fits a problem, by a few stated rules that rest on the arena."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.diversity import DiversityReport, LoggedDiversity, audit
+from armspan.environments import DelayedRewards, Environment, as_environment
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.base import Policy
+from armspan.policies.greedy import Greedy
+from armspan.policies.lin_ts import LinTS
+from armspan.policies.linucb import LinUCB
+from armspan.policies.linucb_d import LinUCBd
+from armspan.policies.oful import OFUL
+
+SAMPLES = 2000
+"""Contexts that are drawn to see whether one θ will do."""
+SMALL_LOSS = 0.01
+"""Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A policy, and a sentence on why, or at which cost."""
+
+    policy: Policy
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.policy.name}: {self.words}"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The policy that fits, why, and what others would cost."""
+
+    policy: Policy
+    why: tuple[str, ...]
+    alternatives: tuple[Choice, ...]
+
+    def __str__(self) -> str:
+        lines = [f"Recommended: {_written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
+        return "\n".join([*lines, *(f"  or {_written(other.policy)}: {other.words}" for other in self.alternatives)])
+
+
+def recommend(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
+    """Which policy to use, why, and what the alternatives would cost.
+
+    problem : an environment, or what `armspan.audit` or `armspan.diversity.audit_log` has found.
+    propensities : whether decisions must have probabilities strictly between 0 and 1, so that their log can tell what
+        another policy would have earned.
+    noise_scale : R, for which rewards are R-subgaussian, where it is known; an environment knows it.
+
+    The rules, in this order. If decisions need probabilities, Thompson sampling with v = R. If one θ for all arms tells
+    the best arm in every context, LinUCB with that one θ. Else LinUCB with α_t from the residuals. How often that was
+    right on problems that were not used to make these rules is in docs/policies.md.
+    """
+    if noise_scale is not None:
+        _validate.real("noise_scale", noise_scale, above=0)
+    if isinstance(problem, LoggedDiversity):
+        facts = _Facts(shared=False, noise_scale=noise_scale, words=_said(problem))
+    elif isinstance(problem, DiversityReport):
+        facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=_said(problem))
+    elif isinstance(problem, Environment) or hasattr(problem, "context"):
+        facts = _facts_of(as_environment(problem), noise_scale)
+    else:
+        raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
+    if propensities:
+        return _by_chance(facts)
+    return _shared(facts) if facts.shared else _separate(facts)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the rules go by: whether one θ will do, the noise if known, and what was found in words."""
+
+    shared: bool
+    noise_scale: float | None
+    words: tuple[str, ...]
+
+
+def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
+    """Of an environment."""
+    inner = env.env if isinstance(env, DelayedRewards) else env
+    R = noise_scale or inner.noise_scale or None
+    late = (f"Rewards come late, which all policies pay for alike: {env.name}.",) if env.late else ()
+    if inner.outside_theory is not None:
+        found: tuple[str, ...] = (f"The paper's theory does not apply: {inner.outside_theory}.",)
+    else:
+        try:
+            found = _said(audit(inner))
+        except NotApplicable as reason:
+            found = (f"Diversity is not known: {reason}.",)
+    try:
+        shared = one_theta_will_do(inner)
+    except NotApplicable:
+        shared = False
+    return _Facts(shared, R, (*found, *late))
+
+
+def one_theta_will_do(env: Environment) -> bool:
+    """Whether the best single θ picks a best arm in nearly all contexts.
+
+    By two fits to the mean rewards, one to those of all arms and one to those of the best arms alone, which is what a
+    policy sees at first and in the end. Picking by either may lose at most 1 % of what a random choice loses.
+    """
+    x, means, p, _ = env.context_table(SAMPLES)
+    (_, K, d), rows = x.shape, np.arange(len(x))
+    losses, best = means.max(axis=1, keepdims=True) - means, means.argmax(axis=1)
+    at_random = float((p[:, None] * losses).sum() / K)
+    fits = (
+        _fit(x.reshape(-1, d), means.reshape(-1), np.repeat(p, K)),
+        _fit(x[rows, best], means[rows, best], p),
+    )
+    lost = [float((p * losses[rows, (x @ theta).argmax(axis=1)]).sum()) for theta in fits]
+    return max(lost) <= SMALL_LOSS * at_random
+
+
+def _fit(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    root = np.sqrt(weights)
+    return np.asarray(np.linalg.lstsq(root[:, None] * x, root * y, rcond=None)[0])
+
+
+def _said(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
+    """What an audit says on constant regret, as a sentence."""
+    verdict = report.verdicts[0]
+    return (f"{verdict.question} {verdict.answer.capitalize()}. {verdict.reason}",)
+
+
+def _separate(facts: _Facts) -> Recommendation:
+    policy = LinUCB(alpha="practical")
+    why = (
+        "Its exploration follows the residuals, so it must be told no bound on noise or parameters.",
+        *facts.words,
+    )
+    return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))
+
+
+def _shared(facts: _Facts) -> Recommendation:
+    alpha: Any = "practical" if facts.noise_scale is None else facts.noise_scale
+    why = (
+        "One θ for all arms tells the best arm, so what is learnt of one arm serves all others.",
+        *facts.words,
+    )
+    others = (Choice(LinUCB(alpha="practical"), "should one θ not do after all; slower by about the number of arms."),)
+    return Recommendation(LinUCB(alpha=alpha, shared=True), why, (*others, *_safe(shared=True)))
+
+
+def _by_chance(facts: _Facts) -> Recommendation:
+    why = (
+        "Every arm keeps a chance, and the agent states it with each decision.",
+        *(("v = R is not known, so v = 1 is taken: give noise_scale.",) if facts.noise_scale is None else ()),
+        *facts.words,
+    )
+    policy = LinTS(scale=facts.noise_scale or 1.0, shared=facts.shared)
+    return Recommendation(policy, why, (Choice(LinUCB(alpha="practical", shared=facts.shared), "if none is needed."),))
+
+
+def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
+    if facts.noise_scale is None:
+        return ()
+    return (Choice(LinTS(scale=facts.noise_scale), "where decisions need probabilities."),)
+
+
+def _safe(*, shared: bool) -> tuple[Choice, ...]:
+    return (
+        Choice(OFUL(shared=shared), "where a proof is wanted: about twice the regret."),
+        Choice(LinUCBd(shared=shared), "the paper's α_t: about four times the regret."),
+        Choice(Greedy(shared=shared), "no exploration: as good where luck holds, and linear regret where it does not."),
+    )
+
+
+def _written(policy: Policy) -> str:
+    """As Python code, without what is left out."""
+    fields = policy.__dataclass_fields__
+    given = {name: getattr(policy, name) for name, field in fields.items() if getattr(policy, name) != field.default}
+    return f"{type(policy).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"

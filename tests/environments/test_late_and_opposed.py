@@ -1,0 +1,234 @@
+"""Rewards that come late, and contexts that an adversary picks: against what they say they are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armspan import (
+    OFUL,
+    UCB1,
+    ContextUCB,
+    EpsilonGreedy,
+    Greedy,
+    LinTS,
+    LinUCB,
+    LinUCBd,
+    Oracle,
+    audit,
+    simulate,
+)
+from armspan.environments import (
+    Bernoulli,
+    BoxContexts,
+    DelayedRewards,
+    FiniteContexts,
+    PerturbedContexts,
+    paper_1a,
+    paper_1b,
+)
+from armspan.environments.perturbed import History
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.kernels.adversary import starve
+
+POLICIES = [LinUCBd(), Greedy(), OFUL(), LinTS(), ContextUCB(), EpsilonGreedy(), UCB1(), Oracle()]
+THETA = np.array([[0.8, 0.3], [0.2, 0.9]])
+
+
+class Waiting:
+    """A user's own agent that takes down when it hears of what."""
+
+    heard: list[tuple[int, int]] = []  # noqa: RUF012
+    """Pairs of steps: when a reward was earned, and how many choices had been made when it came."""
+
+    def __init__(self, n_arms: int, n_features: int, seed: int) -> None:
+        self.step = 0
+
+    def choose(self, x: Any) -> int:
+        self.step += 1
+        return 0
+
+    def update(self, arm: int, x: Any, reward: float) -> None:
+        self.heard.append((round(reward), self.step))
+
+
+class Counting:
+    """A user's own environment whose reward is the number of the step."""
+
+    n_arms, n_features, noise = 2, 1, 0.0
+
+    def context(self, step: int, rng: Any) -> Any:
+        return np.full((2, 1), float(step))
+
+    def mean_rewards(self, x: Any) -> Any:
+        return x[:, 0]
+
+
+def heard(**delays: Any) -> list[tuple[int, int]]:
+    Waiting.heard = []
+    simulate(DelayedRewards(Counting(), **delays), Waiting, horizon=2000, runs=1)
+    return Waiting.heard
+
+
+@pytest.mark.parametrize("env", [paper_1a(), BoxContexts(THETA, -1, 1), DelayedRewards(paper_1a())], ids=str)
+def test_without_a_delay_nothing_changes(env: Any) -> None:
+    if isinstance(env, DelayedRewards):
+        with pytest.raises(InvalidParameter, match="env must have rewards that come at once"):
+            DelayedRewards(env)
+        return
+    policies = [policy for policy in POLICIES if env.n_contexts or not isinstance(policy, ContextUCB)]
+    at_once, late = (simulate(e, policies, horizon=300, runs=3, engine="cpu") for e in (env, DelayedRewards(env)))
+    np.testing.assert_allclose(late.pseudo_regret, at_once.pseudo_regret, atol=1e-9)
+    np.testing.assert_array_equal(late.suboptimal_pulls, at_once.suboptimal_pulls)
+
+
+def test_engines_agree_on_late_rewards() -> None:
+    env = DelayedRewards(paper_1a(), steps=7, mean=5.0, lost=0.2)
+    fast, slow = (simulate(env, POLICIES, horizon=250, runs=3, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
+    assert simulate(env, Greedy(), horizon=250, runs=3).engine == "cpu"
+
+
+def test_a_fixed_delay_is_that_long() -> None:
+    assert heard() == [(step, step) for step in range(1, 2000)]  # learnt before the next choice
+    assert heard(steps=10) == [(step, step + 10) for step in range(1, 1990)]
+
+
+def test_random_delays_are_geometric_and_some_rewards_are_lost() -> None:
+    """Means of 2,000 draws, within five standard errors."""
+    env = DelayedRewards(paper_1a(), steps=3, mean=4.0, lost=0.25)
+    drawn = [env.delay(5, 0, step) for step in range(1, 2001)]
+    there = np.array([delay for delay in drawn if delay is not None])
+    assert abs(len(there) / 2000 - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 2000)
+    assert there.min() == 3
+    assert abs(there.mean() - 7.0) < 5 * np.sqrt(4 * 5 / len(there))
+    assert abs(np.mean(there == 3) - 1 / 5) < 5 * np.sqrt(0.16 / len(there))
+    assert len(heard(lost=1.0)) == 0
+    assert sorted(heard(mean=3.0)) != heard(mean=3.0)  # some overtake others
+
+
+def test_policies_that_hear_nothing_do_not_learn() -> None:
+    env = DelayedRewards(paper_1b(), lost=1.0)
+    result = simulate(env, [LinUCBd(), Oracle()], horizon=400, runs=20, checkpoints=[200, 400], engine="cpu")
+    deaf, oracle = result.mean()
+    assert (oracle == 0).all()
+    assert deaf[1] == pytest.approx(2 * deaf[0], rel=0.2)
+    assert deaf[1] > 2 * simulate(paper_1b(), LinUCBd(), horizon=400, runs=20, engine="cpu").mean()[0, -1]
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize("late", [False, True])
+def test_engines_agree_against_an_adversary(sigma: float, late: bool) -> None:
+    env: Any = PerturbedContexts(THETA, sigma, noise=0.5)
+    env = DelayedRewards(env, steps=3) if late else env
+    policies = [policy for policy in POLICIES if not isinstance(policy, ContextUCB)]
+    fast, slow = (simulate(env, policies, horizon=120, runs=3, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
+    np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
+    assert (fast.mean()[-1] == 0).all()  # the oracle
+
+
+def test_features_around_fixed_points_are_those_of_a_finite_problem() -> None:
+    """Without perturbation, the adversary of one context is that context."""
+    points = np.array([[0.6, 0.0], [0.0, 0.7]])
+    fixed = PerturbedContexts(THETA, 0.0, adversary=points)
+    finite = FiniteContexts(points[:, None], THETA)
+    policy = LinUCB(feature_bound=1.0, parameter_bound=1.0)
+    results = [simulate(env, policy, horizon=400, runs=4, engine="cpu") for env in (fixed, finite)]
+    gap = 0.7 * 0.9 - 0.6 * 0.8
+    pulls = [result.pseudo_regret[0, :, -1] / gap for result in results]
+    for counts in pulls:
+        np.testing.assert_allclose(counts, np.rint(counts), atol=1e-6)
+    assert abs(pulls[0].mean() - pulls[1].mean()) < 40  # other noise, the same problem
+
+
+def test_perturbations_are_normal_with_the_stated_size() -> None:
+    """Moments of 8,000 draws, within five standard errors."""
+    env = PerturbedContexts(np.ones((2, 3)), 0.5)
+    moved = env.stream(3, np.arange(2)).draw(0, 700).x
+    moved = moved.reshape(-1)
+    assert abs(moved.mean()) < 5 * 0.5 / np.sqrt(moved.size)
+    assert abs(moved.var() - 0.25) < 5 * 0.25 * np.sqrt(2 / moved.size)
+    assert abs(np.mean(np.abs(moved) < 0.5) - 0.6827) < 5 * np.sqrt(0.22 / moved.size)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3))
+def test_the_adversary_makes_greedy_lose(seed: int, K: int, d: int) -> None:
+    """What a greedy policy pulls at the adversary's points costs at least as much as at a hundred random ones."""
+    rng = np.random.default_rng(seed)
+    theta, theta_hat = rng.normal(size=(K, d)), rng.normal(size=(1, K, d))
+    points = np.empty((1, K, d))
+    starve(theta, theta_hat, points)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=2), 1)
+
+    def loss(x: Any) -> float:
+        believed, true = (x * theta_hat[0]).sum(axis=1), (x * theta).sum(axis=1)
+        return float(true.max() - true[believed.argmax()])
+
+    tried = rng.normal(size=(100, K, d))
+    tried /= np.linalg.norm(tried, axis=2, keepdims=True)
+    assert loss(points[0]) >= 0.9 * np.mean([loss(x) for x in tried])
+
+
+@pytest.mark.slow
+def test_greedy_starves_without_perturbation_and_lives_with_it() -> None:
+    """Kannan et al. (2018): regret per step of greedy vanishes as σ grows; LinUCB-d needs no luck."""
+    regret = {
+        sigma: simulate(
+            PerturbedContexts(THETA, sigma, noise=0.5), [Greedy(), LinUCBd()], horizon=3000, runs=40, engine="cpu"
+        ).mean()[:, -1]
+        for sigma in (0.0, 1.0)
+    }
+    assert regret[0.0][0] > 20 * regret[0.0][1]
+    assert regret[1.0][0] < regret[0.0][0] / 10
+
+
+def test_a_function_may_be_the_adversary() -> None:
+    seen: list[History] = []
+
+    def adversary(history: History) -> Any:
+        seen.append(History(history.pulls.copy(), history.gram.copy(), history.moments.copy()))
+        return np.broadcast_to(np.eye(2), (len(history.pulls), 2, 2))
+
+    simulate(PerturbedContexts(THETA, 0.1, adversary=adversary), Greedy(), horizon=20, runs=3, engine="cpu")
+    assert [int(history.pulls.sum()) for history in seen] == [3 * step for step in range(20)]
+    np.testing.assert_allclose(seen[-1].gram, np.swapaxes(seen[-1].gram, 2, 3))
+    with pytest.raises(InvalidParameter, match="the adversary's points must be at most 1 long, got 2"):
+        simulate(
+            PerturbedContexts(THETA, 0.1, adversary=lambda history: np.full((1, 2, 2), np.sqrt(2))),
+            Greedy(),
+            horizon=3,
+            runs=1,
+            engine="cpu",
+        )
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: DelayedRewards(paper_1a(), steps=-1), "steps must be an integer"),
+        (lambda: DelayedRewards(paper_1a(), mean=-1.0), "mean must be"),
+        (lambda: DelayedRewards(paper_1a(), lost=1.5), "lost must be from 0 to 1, got 1.5"),
+        (lambda: PerturbedContexts([[1.0, 0.0]], 0.1), "theta must have at least 2 arms, one per row, got 1"),
+        (lambda: PerturbedContexts(THETA, -0.1), "sigma must be"),
+        (lambda: PerturbedContexts(THETA, 0.1, adversary="kind"), 'adversary must be "starve", an array'),
+        (lambda: PerturbedContexts(THETA, 0.1, adversary=2 * np.eye(2)), "points must be at most 1 long, got 2"),
+        (lambda: PerturbedContexts(THETA, 0.1, noise=Bernoulli()), "noise must not be clicks"),
+    ],
+)
+def test_bad_input_is_one_sentence(make: Any, sentence: str) -> None:
+    with pytest.raises(InvalidParameter, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize("env", [DelayedRewards(paper_1a(), steps=5), PerturbedContexts(THETA, 0.1)], ids=str)
+def test_what_the_theory_does_not_speak_of_is_refused(env: Any) -> None:
+    for ask in (env.assumptions, lambda: audit(env)):
+        with pytest.raises(NotApplicable, match=r"come late|answer to what is done|knows its truth"):
+            ask()
+    with pytest.raises(NotApplicable):
+        simulate(env, Greedy(), horizon=10, runs=2, engine="cuda")
+    with pytest.raises(NotApplicable):
+        simulate(env, LinUCBd(), horizon=10, runs=2, events=True)
