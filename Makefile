@@ -73,6 +73,7 @@ adversary: setup
 
 bench-peers: setup
 	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.peers arena
 
 lock:
 	uv pip compile pyproject.toml --extra lab --extra cluster --group dev --universal --python-version 3.11 \

@@ -1,13 +1,13 @@
-"""Measure armspan and every package, print one table, and keep it in results.md."""
+"""Measure armspan and every package, print one table, and keep it in results.md; or, with `arena`, see arena.py."""
 
 import datetime
 import os
 import platform
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.machine import processor
 from benchmarks.peers.packages import ONE_THREAD, PEERS, NotMeasured, Peer
 
 Cells = list[tuple[float, float]]
@@ -76,19 +76,22 @@ def verdict(armspan: Cells, peers: dict[Peer, Cells]) -> str:
     return "By these ratios, armspan is faster than " + "; ".join(sentences) + "." if sentences else ""
 
 
-def processor() -> str:
-    """What the machine calls its processor."""
-    try:
-        lines = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("Model name")]
-    return f"{(names or [platform.processor() or 'unknown'])[0]} ({platform.machine()})"
-
-
 def main() -> None:
-    """All of it."""
+    """What is asked for, in one thread."""
     os.environ.update(ONE_THREAD)
+    asked, *options = sys.argv[1:] or ["steps"]
+    if asked == "arena":
+        from benchmarks.peers import arena  # imports armspan, which must come after ONE_THREAD
+
+        arena.main(options)
+    elif asked == "steps" and not options:
+        steps()
+    else:
+        sys.exit(f"peers must be asked for steps or arena, got {' '.join(sys.argv[1:])!r}")
+
+
+def steps() -> None:
+    """What a step costs, in all cells."""
     print(f"armspan {version('armspan')} ...", file=sys.stderr)
     armspan = ours()
     peers, left_out = theirs()

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,11 @@ class Peer:
         """Microseconds a step in every cell: (the package's, NumPy's in the same process)."""
         command = [str(self.python), "-m", "benchmarks.peers.runner", self.name]
         return [(theirs, numpys) for theirs, numpys in json.loads(self.run(command, MEASURE_SECONDS).splitlines()[-1])]
+
+    def race(self, courses: list[Path]) -> list[dict[str, Any]]:
+        """Regret of each run, and microseconds a step, in each of the arena's problems; see `race`."""
+        command = [str(self.python), "-m", "benchmarks.peers.runner", self.name, *map(str, courses)]
+        return list(json.loads(self.run(command, MEASURE_SECONDS).splitlines()[-1]))
 
     def run(self, command: list[str], seconds: int) -> str:
         """Output of a command; if it fails, its last word on why."""

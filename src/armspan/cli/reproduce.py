@@ -26,7 +26,7 @@ from armspan.simulation.runner import check_sizes
 EXAMPLE = """\
 armspan reproduce all --out out/paper        the whole of Figure 1 at the paper's size, with a report
   armspan reproduce 1a --runs 20 --horizon 50000
-  armspan reproduce arena --out out/arena      all policies on fourteen problems; a second start goes on
+  armspan reproduce arena --out out/arena      all policies on sixteen problems; a second start goes on
   armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
 
 
@@ -114,18 +114,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _arena(args: argparse.Namespace) -> int:
     """All policies on all problems of the arena; what is finished is kept in the folder, and taken from there."""
-    from armspan.experiments.arena import Arena, run_arena
+    from armspan.experiments.arena import run_arena, step_times
+    from armspan.experiments.standing import Arena
     from armspan.report import arena as report
+    from armspan.report import peers
 
     folder = output_folder(args.out)
     runs, steps = ARENA_RUNS if args.runs is None else args.runs, 1 if args.horizon is None else args.horizon
     check_sizes(horizon=steps, runs=runs, seed=args.seed, engine=args.engine)
+    found = None if folder is None else peers.load(folder)
     with Bars() as bars:
         options = {"runs": runs, "seed": args.seed, "horizon": args.horizon}
-        arena = Arena(tuple(run_arena(**options, announce=bars, folder=folder)))
-    print(as_json(report.summary(arena)) if args.json else report.text(arena))
+        bouts = tuple(run_arena(**options, announce=bars, folder=folder))
+        arena = Arena(bouts, step_times(bars("time of a step")))
+    print(as_json(report.summary(arena, found)) if args.json else report.text(arena))
     if folder is not None:
-        _tell(report.write(arena, folder), args.json, "who stands where, problem by problem")
+        _tell(report.write(arena, folder, found), args.json, "who stands where, problem by problem")
     return 0
 
 

@@ -1,19 +1,21 @@
 """The arena: all policies on a fixed set of problems, of which only some are the paper's."""
 
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armspan._typing import FloatArray, Progress
+from armspan._typing import Progress
 from armspan.environments import (
     BoxContexts,
+    DelayedRewards,
     DriftingContexts,
     Environment,
     FiniteContexts,
     MarkovContexts,
+    PerturbedContexts,
     RewardTable,
     diversity_dial,
     labelled,
@@ -22,8 +24,10 @@ from armspan.environments import (
     paper_1c,
 )
 from armspan.errors import BadFile, NotApplicable
+from armspan.experiments.standing import Bout, Problem
 from armspan.policies import (
     EXP4,
+    EXP4P,
     FALCON,
     OFUL,
     PEGE,
@@ -48,6 +52,7 @@ from armspan.policies import (
     RandomChoice,
     Softmax,
     SquareCB,
+    SupLinRel,
     SupLinUCB,
     TruncatedLinUCB,
 )
@@ -56,16 +61,12 @@ from armspan.simulation.fingerprint import fingerprint
 
 MOST_FOR_LASSO = 200
 """Parameters up to which the LASSO, which is refitted all the time, takes part."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem of the arena: its key, what makes it, its horizon, and what it asks of a policy."""
-
-    key: str
-    make: Callable[[], Environment]
-    horizon: int
-    words: str
+MOST_FOR_LINREL = 40
+"""Features up to which LinRel and SupLinRel, which need eigenvectors at every step, take part."""
+TIMED_ON = "bent"
+"""The problem in which steps are timed: not the smallest, and every policy takes part in it."""
+TIMED_STEPS, TIMED_RUNS, TIMED_ROUNDS = 2000, 16, 3
+"""Steps, and runs side by side, that are timed; the best round counts, for other work can only add to a time."""
 
 
 def _dominated() -> FiniteContexts:
@@ -97,16 +98,30 @@ def _markov() -> MarkovContexts:
 
 
 def _bent() -> RewardTable:
-    """Rewards that bend away from linear ones by up to about 0.3."""
+    """Linear rewards, and up to 0.3 more or less by a sine."""
     rng = np.random.default_rng(14)
     x, theta = rng.normal(size=(400, 4)) / 2, rng.normal(size=(4, 4)) / 2
     rewards = theta @ x.T + 0.3 * np.sin(2 * rng.normal(size=(4, 4)) @ x.T)
-    return RewardTable(np.broadcast_to(x, (4, 400, 4)), rewards, noise=0.5, name="misspecified")
+    return RewardTable(np.broadcast_to(x, (4, 400, 4)), rewards, noise=0.5, name="a bent table")
 
 
 def _drifting() -> DriftingContexts:
     theta = np.random.default_rng(15).normal(size=(4, 3, 3))
-    return DriftingContexts(theta, 5000, low=-1.0, high=1.0, name="drifting")
+    return DriftingContexts(theta, 5000, low=-1.0, high=1.0, name="a drifting problem")
+
+
+def _perturbed() -> PerturbedContexts:
+    """An adversary that starves arms, whose contexts chance moves by 0.2."""
+    theta = np.random.default_rng(17).normal(size=(3, 3))
+    return PerturbedContexts(theta, 0.2, noise=0.5, name="a perturbed adversary")
+
+
+def _delayed() -> DelayedRewards:
+    """12 diverse contexts (λ₀ = 0.5), whose rewards come 50 steps late or more; a tenth never comes."""
+    rng = np.random.default_rng(34)
+    features, theta = rng.normal(size=(3, 12, 3)), rng.normal(size=(3, 3))
+    env = FiniteContexts(features, theta)
+    return DelayedRewards(env, steps=50, mean=50, lost=0.1, name="a diverse problem")
 
 
 def _tiny_gaps() -> FiniteContexts:
@@ -138,8 +153,10 @@ PROBLEMS: tuple[Problem, ...] = (
     Problem("sparse", _sparse, 5_000, "60 features, of which 4 count."),
     Problem("many", _many_arms, 5_000, "40 arms that differ by their features alone."),
     Problem("markov", _markov, 20_000, "Contexts that stay for a while."),
-    Problem("bent", _bent, 20_000, "Rewards that are not linear, by up to 0.3."),
-    Problem("drifting", _drifting, 20_000, "Parameters that move all the time."),
+    Problem("perturbed", _perturbed, 3_000, "Contexts picked by an adversary, and moved a little by chance."),
+    Problem("bent", _bent, 20_000, "Rewards that bend away from linear ones."),
+    Problem("drifting", _drifting, 20_000, "Parameters that change all the time."),
+    Problem("delayed", _delayed, 3_000, "Rewards that come about 100 steps late; a tenth never comes."),
     Problem("tiny", _tiny_gaps, 20_000, "Arms that differ by a hundredth of the noise."),
     Problem("digits", lambda: _real("digits"), 3_000, "Handwritten digits, a real table: 10 arms, 62 features."),
     Problem("wine", lambda: _real("wine"), 5_000, "Wines, a real table: 3 arms, 14 features."),
@@ -149,7 +166,10 @@ PROBLEMS: tuple[Problem, ...] = (
 
 
 def entries(env: Environment, horizon: int) -> list[Policy]:
-    """Who competes in this environment: theory's parameters, and practice's beside them."""
+    """Who competes in this environment: theory's parameters, and practice's beside them.
+
+    Left out are those that only Python runs (KernelUCB, ILTCB, RandomizedUCB), and the oracle, which loses nothing.
+    """
     R = env.noise_scale or 0.1
     l, s = env.feature_bound, env.parameter_bound
     rewards: Any = {"low": -l * s, "high": l * s}
@@ -157,12 +177,12 @@ def entries(env: Environment, horizon: int) -> list[Policy]:
         LinUCBd(),
         LinUCB(alpha=R, label="LinUCB, α = R"),
         LinUCB(alpha="practical"),
+        LinUCB(alpha="estimated"),
         LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
         HybridLinUCB(),
         OFUL(),
         TruncatedLinUCB(),
         ConfidenceBall(),
-        LinRel(),
         SupLinUCB(),
         Greedy(),
         Greedy(pulls=env.n_features, label="greedy, d pulls first"),
@@ -180,6 +200,7 @@ def entries(env: Environment, horizon: int) -> list[Policy]:
         OLSBandit(),
         EpochGreedy(),
         EXP4(reward_range=(-l * s, l * s)),
+        EXP4P(reward_range=(-l * s, l * s)),
         ContextUCB(),
         UCB1(),
         BestFixedArm(),
@@ -187,6 +208,8 @@ def entries(env: Environment, horizon: int) -> list[Policy]:
     ]
     if env.n_arms * env.n_features <= MOST_FOR_LASSO:
         everyone.append(LassoBandit())
+    if env.n_features <= MOST_FOR_LINREL:
+        everyone += [LinRel(), SupLinRel()]
     return [policy for policy in everyone if _fits(policy, env, horizon)]
 
 
@@ -196,52 +219,6 @@ def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
     except NotApplicable:
         return False
     return True
-
-
-@dataclass(frozen=True, eq=False)
-class Bout:
-    """One problem of the arena, and what came out."""
-
-    problem: Problem
-    env: Environment
-    result: Result
-
-    def relative(self) -> dict[str, float]:
-        """Final mean regret of each policy, in units of the best one's."""
-        final = self.result.mean()[:, -1]
-        best = max(float(final.min()), 1e-9)
-        return {name: float(value) / best for name, value in zip(self.result.policies, final, strict=True)}
-
-
-@dataclass(frozen=True, eq=False)
-class Arena:
-    """All problems, in order."""
-
-    bouts: tuple[Bout, ...]
-
-    def standing(self) -> list[tuple[str, float, float, float, int]]:
-        """Each policy's name, geometric mean of its relative regret, worst, mean rank, and number of problems.
-
-        The best first, among those that took part in all problems; then the others.
-        """
-        rows = []
-        for name in dict.fromkeys(name for bout in self.bouts for name in bout.result.policies):
-            ratios = [bout.relative()[name] for bout in self.bouts if name in bout.result.policies]
-            ranks = [_rank(bout, name) for bout in self.bouts if name in bout.result.policies]
-            mean = float(np.exp(np.mean(np.log(np.maximum(ratios, 1.0)))))
-            rows.append((name, mean, max(ratios), float(np.mean(ranks)), len(ratios)))
-        return sorted(rows, key=lambda row: (-row[4], row[1]))
-
-    def table(self) -> tuple[list[str], list[str], FloatArray]:
-        """Names of policies, of problems, and relative regret (policies, problems), nan where one did not take part."""
-        names = [row[0] for row in self.standing()]
-        values = np.array([[bout.relative().get(name, np.nan) for bout in self.bouts] for name in names])
-        return names, [bout.problem.key for bout in self.bouts], values
-
-
-def _rank(bout: Bout, name: str) -> int:
-    relative = bout.relative()
-    return 1 + sum(value < relative[name] for value in relative.values())
 
 
 def run_arena(
@@ -271,3 +248,27 @@ def _kept(path: Path, print_: str, wanted: dict[str, Any]) -> Result | None:
         return None
     same = (result.horizon, result.runs.size, result.seed) == (wanted["horizon"], wanted["runs"], wanted["seed"])
     return result if same and result.fingerprint == print_ else None
+
+
+def step_times(progress: Progress, *, steps: int = TIMED_STEPS, runs: int = TIMED_RUNS) -> dict[str, float]:
+    """Microseconds of one core that a step of each policy takes in the problem `TIMED_ON`, contexts and noise included.
+
+    Each runs alone, compiled before; time that other processes take does not count.
+    """
+    problem = next(problem for problem in PROBLEMS if problem.key == TIMED_ON)
+    env = problem.make()
+    policies = [policy.within(steps) for policy in entries(env, steps)]
+    best = dict.fromkeys((policy.name for policy in policies), float("inf"))
+    for policy in policies:
+        _seconds(env, policy, 64, runs)
+    for turn in range(TIMED_ROUNDS):
+        for i, policy in enumerate(policies):
+            best[policy.name] = min(best[policy.name], _seconds(env, policy, steps, runs) / (steps * runs) * 1e6)
+            progress(turn * len(policies) + i + 1, TIMED_ROUNDS * len(policies))
+    return best
+
+
+def _seconds(env: Environment, policy: Policy, steps: int, runs: int) -> float:
+    start = time.process_time()
+    simulate(env, policy, horizon=steps, runs=runs, checkpoints=[steps], workers=1, engine="cpu")
+    return time.process_time() - start

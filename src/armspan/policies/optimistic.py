@@ -20,7 +20,7 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 RIDGES = {"practical": 1, "estimated": 10}
 """Kinds of exploration that follow the residuals, each a family, and what their ridge l²/d is divided by."""
-DELTA = 0.05
+DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
 
 
@@ -101,9 +101,10 @@ class OptimisticPolicy(IndexPolicy):
     alpha : left out, the paper's α_t = l·s + R√((2 + d) log f(t)); or a constant, an array over t, a function of t.
         Or "practical": 1.2·σ̂·√log(t + 1), where σ̂ is estimated from the residuals, with the ridge l²/d unless another
         is given, after one pull of every arm. It explores far less than theory asks for, and nothing is proved for it.
-        Or "estimated": OFUL's radius for δ = 0.05, with upper estimates of R and s from what was seen, and the ridge
-        l²/(10d) unless another is given.
-        Neither needs parameter_bound or noise_scale. Both take features of about one scale for granted.
+        Or "estimated": OFUL's radius for δ = 0.1, with upper estimates of R and s from what was seen, and the ridge
+        l²/(10d) unless another is given. Residuals of rare clicks say too little: tell it noise_scale=0.5 for clicks,
+        which a simulation with clicks does by itself.
+        Neither needs parameter_bound. Both take features of about one scale for granted.
     """
 
     family: ClassVar[str | None] = "linear"
@@ -149,12 +150,20 @@ class OptimisticPolicy(IndexPolicy):
             return super().knobs(env)
         ridge = self.sound_penalty(env)
         doubt = 2 * math.log(1 / self._delta_of_one(env)) - env.n_features * math.log(ridge)
-        return {"ridge": ridge, "doubt": lambda t: np.full(t.size, doubt)}
+        R = self._told_noise(env)
+        noise = -1.0 if R is None else R
+        return {"ridge": ridge, "doubt": lambda t: np.full(t.size, doubt), "noise": lambda t: np.full(t.size, noise)}
 
     def reference(self, env: Environment) -> Reference:
         if self.learnt == "estimated":
-            return EstimatedReference(**self.regression(env), delta=self._delta_of_one(env))
+            told: Any = {"delta": self._delta_of_one(env), "R": self._told_noise(env)}
+            return EstimatedReference(**self.regression(env), **told)
         return PracticalReference(**self.regression(env)) if self.learnt else super().reference(env)
+
+    def _told_noise(self, env: Any) -> float | None:
+        """R where the policy is told, or rewards are clicks; otherwise it is estimated."""
+        clicks = getattr(getattr(env, "noise", None), "clicks", False)
+        return 0.5 if self.noise_scale is None and clicks else self.noise_scale
 
     def _delta_of_one(self, env: Any) -> float:
         return DELTA if self.shared else DELTA / env.n_arms

@@ -7,7 +7,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
-from armspan.diversity import DiversityReport, LoggedDiversity, audit
+from armspan.diversity import DiversityReport, LoggedDiversity
 from armspan.environments import DelayedRewards, Environment, as_environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.base import Policy
@@ -88,18 +88,24 @@ def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
     inner = env.env if isinstance(env, DelayedRewards) else env
     R = noise_scale or inner.noise_scale or None
     late = (f"Rewards come late, which all policies pay for alike: {env.name}.",) if env.late else ()
-    if inner.outside_theory is not None:
-        found: tuple[str, ...] = (f"The paper's theory does not apply: {inner.outside_theory}.",)
-    else:
-        try:
-            found = _said(audit(inner))
-        except NotApplicable as reason:
-            found = (f"Diversity is not known: {reason}.",)
+    found = (_on_diversity(inner),)
     try:
         shared = one_theta_will_do(inner)
     except NotApplicable:
         shared = False
     return _Facts(shared, R, (*found, *late))
+
+
+def _on_diversity(env: Environment) -> str:
+    """What is certain of constant regret, without a search that may take long."""
+    if env.outside_theory is not None:
+        return f"The paper's theory does not apply: {env.outside_theory}."
+    spans = env.certain_spans()
+    if all(spans) and env.gap > 0:
+        return "Every arm's own contexts span, and there is a gap: theory promises constant regret."
+    if False in spans:
+        return f"Best in contexts that do not span: arm {spans.index(False)}. Theory promises no constant regret."
+    return "Whether theory promises constant regret, `armspan.audit` can tell."
 
 
 def one_theta_will_do(env: Environment) -> bool:

@@ -1,112 +1,192 @@
-"""The arena as one page: who stands where, how far from the best in each problem, and the curves."""
+"""The arena as one page: who stands where, where LinUCB-d is not the best choice, and every problem with its curves."""
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-import numpy as np
-from matplotlib.figure import Figure
-
 from armspan._files import write_text
 from armspan._json import as_json
-from armspan.experiments.arena import Arena, Bout
-from armspan.report import figures, page
-from armspan.report.labels import plain
+from armspan.experiments.arena import TIMED_ON
+from armspan.experiments.standing import Arena, Bout, Place, Ratio
+from armspan.report import arena_figures, figures, page, peers
+from armspan.report.arena_words import Choice, choice
+from armspan.simulation.growth import FEWEST_RUNS, RULE
 
-MOST_CURVES = 7
-"""Policies that a figure can show and keep apart: the best ones, and LinUCB-d."""
+HEAD = (
+    "policy",
+    "regret / best, geometric mean (95 %)",
+    "worst",
+    "mean rank",
+    "best in",
+    "problems",
+    "growth where it is known",
+    "µs per step",
+)
+VERDICTS = ("constant", "logarithmic", "power", "linear")
 
 
 def text(arena: Arena) -> str:
     """The standing, for the terminal."""
-    width = max(len(row[0]) for row in arena.standing())
-    lines = [f"{'policy':<{width}}  regret / best   worst  mean rank  problems"]
-    for name, mean, worst, rank, count in arena.standing():
-        lines.append(f"{name:<{width}}  {mean:>13.2f}  {worst:>6.1f}  {rank:>9.1f}  {count:>8}")
+    width = max(len(place.policy) for place in arena.standing)
+    lines = [f"{'policy':<{width}}  {'regret / best (95 %)':>23}  worst in         mean rank  best in  µs per step"]
+    for place in arena.standing:
+        worst = f"{_number(place.worst):>5} {place.worst_in:<10}"
+        best = f"{place.best_in} of {place.problems}"
+        numbers = f"{worst} {place.rank:>9.1f}  {best:>8}  {_time(place):>10}"
+        lines.append(f"{place.policy:<{width}}  {place.relative!s:>23}  {numbers}")
     return "\n".join(lines)
 
 
-def summary(arena: Arena) -> dict[str, Any]:
+def summary(arena: Arena, found: peers.Peers | None = None) -> dict[str, Any]:
     """The same, and every problem, for machines."""
-    standing = [
-        {"policy": name, "relative": mean, "worst": worst, "rank": rank, "problems": count}
-        for name, mean, worst, rank, count in arena.standing()
-    ]
-    problems = {
-        bout.problem.key: {
-            "environment": bout.env.name,
-            "horizon": bout.result.horizon,
-            "runs": int(bout.result.runs.size),
-            "relative": bout.relative(),
-        }
-        for bout in arena.bouts
+    choices = {bout.problem.key: choice(bout) for bout in arena.bouts}
+    return {
+        "standing": [
+            place._asdict() | {"relative": _ratio(place.relative), "growth": dict(place.growth)}
+            for place in arena.standing
+        ],
+        "problems": {bout.problem.key: _problem(bout, choices[bout.problem.key]) for bout in arena.bouts},
+        "peers": None if found is None else peers.summary(found),
     }
-    return {"standing": standing, "problems": problems}
 
 
-def heat_map(arena: Arena) -> Figure:
-    """Relative regret of every policy in every problem; darker is further from the best."""
-    names, keys, values = arena.table()
-    with matplotlib.rc_context(figures.SETTINGS | {"axes.grid": False}):
-        figure = Figure(figsize=(2.5 + 0.55 * len(keys), 1.5 + 0.32 * len(names)), layout="constrained")
-        axes = figure.subplots()
-        shown = np.log10(np.clip(values, 1, 100))
-        image = axes.imshow(shown, cmap="cividis_r", vmin=0, vmax=2, aspect="auto")
-        for i, j in np.ndindex(values.shape):
-            word = (
-                "-" if np.isnan(values[i, j]) else f"{values[i, j]:.1f}" if values[i, j] < 10 else f"{values[i, j]:.0f}"
-            )
-            dark = not np.isnan(values[i, j]) and shown[i, j] > 1
-            axes.text(j, i, word, ha="center", va="center", fontsize=7, color="white" if dark else "black")
-        axes.set_xticks(range(len(keys)), keys, rotation=45, ha="right")
-        axes.set_yticks(range(len(names)), [plain(name) for name in names])
-        axes.set_title("Final mean regret, in units of the best policy's in that problem")
-        bar = figure.colorbar(image, ax=axes, ticks=[0, 1, 2], shrink=0.8)
-        bar.ax.set_yticklabels(["1", "10", "100 or more"])
-    return figure
+def _problem(bout: Bout, found: Choice | None) -> dict[str, Any]:
+    return {
+        "environment": bout.env.name,
+        "horizon": bout.result.horizon,
+        "runs": int(bout.result.runs.size),
+        "relative": {name: _ratio(bout.relative[name]) for name in bout.order},
+        "growth": bout.growth,
+        "linucb_d": None if found is None else found._asdict(),
+    }
 
 
-def write(arena: Arena, folder: Path) -> Path:
+def _ratio(ratio: Ratio) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in ratio._asdict().items()}
+
+
+def write(arena: Arena, folder: Path, found: peers.Peers | None = None) -> Path:
     """Write the figures and the page; returns the path of arena.html."""
-    best = arena.standing()[0]
-    lead = f"{len(arena.bouts)} problems, {len(arena.standing())} policies; pseudo-regret at the end of each problem."
-    head = ("policy", "regret / best, geometric mean", "worst", "mean rank", "problems")
-    rows = [[n, f"{m:.2f}", f"{w:.1f}", f"{r:.1f}", str(c)] for n, m, w, r, c in arena.standing()]
+    choices = {bout.problem.key: choice(bout) for bout in arena.bouts}
+    heat = arena_figures.heat_map(arena)
+    runs = sorted({int(bout.result.runs.size) for bout in arena.bouts})
+    lead = (
+        f"{len(arena.bouts)} problems, {len(arena.standing)} policies, {' or '.join(map(str, runs))} runs of each; "
+        "pseudo-regret at the end of each problem."
+    )
     body = [
-        page.paragraph(f"{best[0]} is nearest to the best: {best[1]:.2f} times its regret in the geometric mean."),
-        page.table(head, rows),
-        page.picture(heat_map(arena), "Regret of every policy in every problem, in units of the best one's."),
+        page.paragraph(_headline(arena)),
+        page.table(HEAD, list(map(_row, arena.standing))),
+        page.paragraph(_notes(arena), "small"),
+        page.picture(heat, "Regret of every policy in every problem, in units of the best one's; bold is the best."),
+        *_where_not(choices),
+        *([] if found is None else peers.section(found)),
     ]
-    figures.save(heat_map(arena), folder, "arena")
+    figures.save(heat, folder, "arena")
     for bout in arena.bouts:
-        body += _section(bout, folder)
+        body += _section(bout, choices[bout.problem.key], folder)
+    body += [page.heading("How this was computed"), page.paragraph(RULE)]
     path = folder / "arena.html"
     write_text(path, page.page("The arena", lead, body))
-    write_text(folder / "arena.json", as_json(summary(arena)) + "\n")
+    write_text(folder / "arena.json", as_json(summary(arena, found)) + "\n")
     return path
 
 
-def _section(bout: Bout, folder: Path) -> list[str]:
-    result = bout.result
-    final = result.mean()[:, -1]
-    order = [int(p) for p in np.argsort(final)]
-    kept = sorted({*order[: MOST_CURVES - 1], *(p for p, name in enumerate(result.policies) if name == "LinUCB-d")})
-    some = result.only([result.policies[p] for p in kept])
-    figure = figures.regret_figure(some, bout.problem.key)
-    figures.save(figure, folder, f"arena-{bout.problem.key}")
-    low, high = result.interval()
-    relative = bout.relative()
-    rows = []
-    for p in order:
-        name = result.policies[p]
-        interval = f"{low[p, -1]:,.1f} to {high[p, -1]:,.1f}"
-        rows.append([name, f"{final[p]:,.1f}", interval, f"{relative[name]:.2f}", result.growth(name).verdict])
-    size = f"{result.runs.size} runs of {result.horizon:,} steps."
-    head = ("policy", "mean regret", "95 % interval of the mean", "regret / best", "growth")
-    caption = f"The {len(kept)} policies with the least regret in “{bout.problem.key}”, and LinUCB-d."
+def _headline(arena: Arena) -> str:
+    first, rest = arena.standing[0], arena.standing[1:]
+    said = f"{first.policy} is nearest to the best: in the geometric mean it has {first.relative} times its regret."
+    own = next((place for place in rest if place.policy == "LinUCB-d"), None)
+    return said + (f" LinUCB-d, with the paper's α_t, has {own.relative} times as much." if own else "")
+
+
+def _row(place: Place) -> list[str]:
+    growth = ", ".join(f"{place.growth[verdict]} {verdict}" for verdict in VERDICTS if place.growth.get(verdict))
     return [
-        page.heading(f"{bout.problem.key}: {bout.env.name}"),
-        page.paragraph(f"{bout.problem.words} {size}"),
+        place.policy,
+        str(place.relative),
+        f"{_number(place.worst)} ({place.worst_in})",
+        f"{place.rank:.1f}",
+        str(place.best_in),
+        str(place.problems),
+        growth or "-",
+        _time(place),
+    ]
+
+
+def _notes(arena: Arena) -> str:
+    notes = [
+        "Those that take part in all problems come first. Intervals are those of runs drawn again, 2,000 times, the "
+        "same runs for all policies. A policy is best in a problem where its interval of regret / best reaches down "
+        "to 1. Who is best is known only afterwards, so the lead of the best is a little flattered. KernelUCB, ILTCB "
+        "and RandomizedUCB are left out, because only Python runs them."
+    ]
+    if min(bout.result.runs.size for bout in arena.bouts) < FEWEST_RUNS:
+        notes.append("So few runs make intervals too narrow, and growth verdicts impossible.")
+    timed = next((bout.env for bout in arena.bouts if bout.problem.key == TIMED_ON), None)
+    if arena.microseconds and timed is not None:
+        notes.append(
+            f"µs per step: one core's time for a step of a simulation of “{TIMED_ON}” (K = {timed.n_arms}, "
+            f"d = {timed.n_features}, {timed.n_contexts} contexts), each policy alone, contexts and noise included."
+        )
+    return " ".join(notes)
+
+
+def _where_not(choices: Mapping[str, Choice | None]) -> list[str]:
+    """LinUCB-d in every problem, in a table."""
+    rows = [[key, found.best, found.said, found.why] for key, found in choices.items() if found is not None]
+    if not rows:
+        return []
+    worse = [row[0] for row in rows if row[1] == "no"]
+    where = f"Others are better (95 %) in {len(worse)} of {len(rows)}: {', '.join(worse)}." if worse else ""
+    return [
+        page.heading("Where LinUCB-d is not the best choice"),
+        page.paragraph(
+            "LinUCB-d explores as the paper's α_t asks, so much that the proof holds whatever the problem is. "
+            f"{where or 'Nobody is shown to be better.'}"
+        ),
+        page.word_table(("problem", "best choice?", "how LinUCB-d stands", "why, from the diversity report"), rows),
+    ]
+
+
+def _section(bout: Bout, found: Choice | None, folder: Path) -> list[str]:
+    result = bout.result
+    figure = arena_figures.curves(bout)
+    figures.save(figure, folder, f"arena-{bout.problem.key}")
+    final, (low, high) = result.mean()[:, -1], result.interval()
+    rows = []
+    for name in bout.order:
+        p = result.policies.index(name)
+        known = not math.isnan(low[p, -1])
+        inside = f"{_regret(low[p, -1])} to {_regret(high[p, -1])}" if known else "-"
+        numbers = [_regret(final[p]), inside, str(bout.relative[name])]
+        rows.append([name, str(bout.rank(name)), *numbers, bout.growth[name]])
+    head = ("policy", "rank", "mean regret", "95 % interval", "regret / best (95 %)", "growth")
+    size = (
+        f"{bout.env.n_arms} arms, {bout.env.n_features} features; {result.runs.size} runs of {result.horizon:,} steps."
+    )
+    names = arena_figures.shown(bout)
+    also = ", and LinUCB-d" if names[-1] == "LinUCB-d" and len(names) == arena_figures.MOST_CURVES else ""
+    caption = (
+        f"The {len(names) - bool(also)} policies with the least regret{also}. Lines: means over the runs; "
+        "shaded: their 95 % intervals."
+    )
+    return [
+        page.heading(bout.problem.title),
+        page.paragraph(size),
+        *([] if found is None else [page.paragraph(f"{found.said} {found.why}", "says")]),
         page.picture(figure, caption),
         page.table(head, rows),
     ]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _regret(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _time(place: Place) -> str:
+    return "-" if place.microseconds is None else f"{place.microseconds:.2g}"

@@ -38,10 +38,10 @@ def regret_figure(result: Result, title: str) -> Figure:
     A curve that leaves the others far below is cut off at the top, and its end is written there.
     """
     with matplotlib.rc_context(SETTINGS):
-        figure, axes = _figure()
+        figure, axes = empty()
         t, mean, sd = result.checkpoints, result.mean(), np.nan_to_num(result.sd())
         top, cut = _top(mean, sd), 0
-        for p, (name, look) in enumerate(_looks(result.policies).items()):
+        for p, (name, look) in enumerate(looks(result.policies).items()):
             colour, style = COLOURS[look], STYLES[look]
             axes.plot(t, mean[p], color=colour, linestyle=style, linewidth=2, label=plain(name))
             low, high, inside = mean[p] - 2 * sd[p], mean[p] + 2 * sd[p], mean[p] <= top
@@ -61,7 +61,7 @@ def regret_figure(result: Result, title: str) -> Figure:
 def survey_figure(survey: Survey) -> Figure:
     """How often the rarest arm is best, over random draws of θ: the share of draws above each probability."""
     with matplotlib.rc_context(SETTINGS):
-        figure, axes = _figure()
+        figure, axes = empty()
         grid = np.geomspace(1e-4, 0.2, 200)
         share = (survey.rarest[None, :] >= grid[:, None]).mean(axis=1)
         axes.plot(grid, share, color=COLOURS[0], linewidth=2)
@@ -81,7 +81,7 @@ def survey_figure(survey: Survey) -> Figure:
 def dial_figure(dial: DialResult) -> Figure:
     """Mean pseudo-regret of LinUCB-d against λ₀ at several horizons: where the lines meet, regret is constant."""
     with matplotlib.rc_context(SETTINGS):
-        figure, axes = _figure()
+        figure, axes = empty()
         floor = min((value for value in dial.lambda_0 if value > 0), default=1.0) / 4
         place = [max(value, floor) for value in dial.lambda_0]
         steps, paper_a = dial.results[0].checkpoints, paper_1a().lambda_0()
@@ -115,12 +115,13 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             figure.savefig(file, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
 
 
-def _figure() -> tuple[Figure, Axes]:
+def empty() -> tuple[Figure, Axes]:
+    """A figure of the usual size."""
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     return figure, figure.subplots()
 
 
-def _looks(names: tuple[str, ...]) -> dict[str, int]:
+def looks(names: tuple[str, ...]) -> dict[str, int]:
     """The place of each policy in the palette: the paper's four have their own, others take what is left."""
     free = iter([look for look in range(len(COLOURS)) if look not in [_OWN[name] for name in names if name in _OWN]])
     return {name: _OWN[name] if name in _OWN else next(free, len(COLOURS) - 1) for name in names}

@@ -2,7 +2,8 @@
 
 R̂² = S/q, where S is that of `practical` and q is what a χ² variable with as many degrees of freedom as rewards are left
 over would exceed in all but one of twenty cases. ŝ of a model is the longest estimate of all, and R̂√tr V⁻¹ for what
-is not known of its own. While too few rewards are left over, the arm that is known least is pulled.
+is not known of its own. While too few rewards are left over, the arm that is known least is pulled. Where R is told, it
+is taken for R̂.
 """
 
 import math
@@ -50,9 +51,11 @@ def of_run(state, r):
 
 
 @inlined
-def noise_bound(V_inv, noise, d):
-    """R̂, by Wilson's and Hilferty's approximation of χ²; -1 while that says nothing."""
+def noise_bound(V_inv, noise, told, d):
+    """R as told, or else R̂ by Wilson's and Hilferty's approximation of χ²; -1 while that says nothing."""
     left = left_over(V_inv, noise, d)
+    if told >= 0.0:
+        return told
     if left <= 0.0:
         return -1.0
     root = 1.0 - 2.0 / (9.0 * left) - SURE * math.sqrt(2.0 / (9.0 * left))
@@ -91,7 +94,7 @@ LARGE = 1e9
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, log_det, noise = own
     index, mean, variance, _, _, _ = scratch
-    R, length = noise_bound(V_inv, noise, d), longest(theta_hat, d)
+    R, length = noise_bound(V_inv, noise, knobs[1][i], d), longest(theta_hat, d)
     for k in range(K):
         mean[k], variance[k] = score(V_inv, theta_hat, k, block.x, c, d)
         radius = radius_of(V_inv, log_det, row_of(k, log_det), R, length, noise[RIDGE], knobs[0][i], d)
@@ -142,11 +145,11 @@ def learn_estimated(block, state, a, y):
 
 
 @kernel
-def radii(state, doubt):
+def radii(state, doubt, told):
     """√β of every model of the first run, and whether R̂ is known."""
     _, V_inv, _, theta_hat, log_det, noise = of_run(state, 0)
     A, d = theta_hat.shape
-    R, length, found = noise_bound(V_inv, noise, d), longest(theta_hat, d), np.empty(A)
+    R, length, found = noise_bound(V_inv, noise, told, d), longest(theta_hat, d), np.empty(A)
     for m in range(A):
         found[m] = radius_of(V_inv, log_det, m, R, length, noise[RIDGE], doubt, d)
     return found, R >= 0.0
@@ -155,7 +158,7 @@ def radii(state, doubt):
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + √β·width wins."""
     mean, width = estimates(state, block)
-    radius, known = radii(state, knobs[0])
+    radius, known = radii(state, knobs[0], knobs[1])
     index = (mean if known else 0.0) + radius * width
     return Seen(mean, width, index, winners(index))
 
@@ -172,7 +175,7 @@ FAMILY = replace(
     choose_once=choose_estimated,
     learn_once=learn_estimated,
     seen=seen,
-    knobs=("doubt",),
+    knobs=("doubt", "noise"),
     tidy=rebuild,
     tidy_run=tidy_run,
     explains=False,

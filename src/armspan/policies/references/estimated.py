@@ -15,12 +15,12 @@ class EstimatedReference(PracticalReference):
     """The largest θ̂ᵀx + √β·√(xᵀA⁻¹x), √β = R̂√(2 log(√(det A / λᵈ) / δ)) + √λ·ŝ; the widest arm while R̂ is not known.
 
     R̂² = S/q, q the one-in-twenty quantile of χ² with as many degrees of freedom as rewards are left over;
-    ŝ = max‖θ̂‖ + R̂√tr A⁻¹. delta : δ of one model.
+    ŝ = max‖θ̂‖ + R̂√tr A⁻¹. delta : δ of one model. R : the noise, where it is told.
     """
 
-    def __init__(self, *, delta: float, **regression: Any) -> None:
+    def __init__(self, *, delta: float, R: float | None, **regression: Any) -> None:
         super().__init__(**regression)
-        self.delta = delta
+        self.delta, self.R = delta, R
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """Of every arm."""
@@ -30,6 +30,8 @@ class EstimatedReference(PracticalReference):
 
     def noise_bound(self) -> float | None:
         """R̂, where the rewards left over say anything: χ² is about ν(1 - 2/(9ν) + z√(2/(9ν)))³, z normal."""
+        if self.R is not None:
+            return self.R
         nu = self.left()
         if nu <= 0:
             return None

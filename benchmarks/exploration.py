@@ -1,0 +1,139 @@
+"""How much do the learnt kinds of exploration save, and what do they risk?
+
+    python -m benchmarks.exploration [--runs 60] [--stuck-runs 1000] [--covered-runs 200]
+
+alpha="practical" and alpha="estimated" against the paper's α_t, and against the best of thirty pairs of a constant α
+and a ridge, in hindsight. On four problems of the arena, and on ten that were drawn by someone who had not read the
+code (`fresh_problems.py`). A run is stuck if in its last quarter it loses more than a fifth of what random choices
+would. Covered is a run in which every θ is inside the estimated ellipsoid after each of its first 1,000 steps.
+"""
+
+import argparse
+import multiprocessing
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from armspan import LinUCB, LinUCBd, RandomChoice, simulate
+from armspan.experiments.arena import PROBLEMS
+from armspan.policies import Policy
+from armspan.simulation.runner import available_cores
+from benchmarks.fresh_problems import EXPLORATION
+
+OF_THE_ARENA = ("1a", "1b", "1c", "markov")
+STUCK_AT = ("1a", "1b", "markov")
+PRACTICAL, ESTIMATED = LinUCB(alpha="practical"), LinUCB(alpha="estimated")
+ALPHAS = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
+RIDGES = (1.0, 0.1, 0.01)
+SEED = 13
+
+
+@cache
+def problem(key: str) -> tuple[Any, int]:
+    """The environment and the horizon of a problem."""
+    if key in EXPLORATION:
+        make, horizon = EXPLORATION[key]
+        return make(), horizon
+    found = next(one for one in PROBLEMS if one.key == key)
+    return found.make(), min(found.horizon, 20_000)
+
+
+def candidates(env: Any) -> list[Policy]:
+    """Thirty others: a constant α in units of the noise, with a ridge in units of l²."""
+    R, unit = env.noise_scale, env.feature_bound**2
+    return [
+        LinUCB(alpha=a * R, ridge=ridge * unit, label=f"α = {a:g}R, ridge {ridge:g}l²")
+        for a in ALPHAS
+        for ridge in RIDGES
+    ]
+
+
+def regrets(task: tuple[str, int]) -> tuple[str, list[float]]:
+    """Mean final regret of the paper's α_t, practical, estimated, and the best other."""
+    key, runs = task
+    env, horizon = problem(key)
+    policies = [LinUCBd(), PRACTICAL, ESTIMATED, *candidates(env)]
+    options: dict[str, Any] = {"horizon": horizon, "runs": runs, "seed": SEED, "engine": "cpu", "workers": 1}
+    found = simulate(env, policies, **options).mean()[:, -1]
+    return key, [*found[:3], found[1:].min()]
+
+
+def stuck(task: tuple[str, range]) -> tuple[str, int]:
+    """How many runs of the practical kind are stuck."""
+    key, runs = task
+    env, _ = problem(key)
+    horizon = 20_000
+    options: dict[str, Any] = {"horizon": horizon, "seed": SEED, "engine": "cpu", "workers": 1}
+    late = simulate(env, PRACTICAL, runs=runs, checkpoints=[3 * horizon // 4, horizon], **options).pseudo_regret[0]
+    at_random = simulate(env, RandomChoice(), runs=10, **options).mean()[0, -1] / 4
+    return key, int((late[:, 1] - late[:, 0] > at_random / 5).sum())
+
+
+def covered(task: tuple[str, int, int]) -> tuple[str, float]:
+    """The share of runs in which no θ ever leaves its ellipsoid."""
+    from armspan.kernels.block import Tally
+    from armspan.kernels.families.estimated import radii
+
+    key, n_runs, horizon = task
+    env, _ = problem(key)
+    runs = np.arange(n_runs)
+    learner: Any = ESTIMATED.learner(env, runs)
+    knobs: Any = [ESTIMATED.knobs(env)[name] for name in ("doubt", "noise")]
+    told = [float(knob(np.array([1]))[0]) for knob in knobs]
+    stream, inside = env.stream(SEED, runs), np.ones(n_runs, dtype=bool)
+    tally = Tally(np.zeros(1, dtype=np.int64), np.zeros((n_runs, 1, env.n_arms), np.uint32))
+    for first in range(0, horizon, 2):
+        block = stream.draw(first, 2)
+        for i in (0, 1):
+            own = block.contexts[:, i : i + 1], block.noise[:, i : i + 1]
+            contexts, noise = (np.ascontiguousarray(part) for part in own)
+            step = block._replace(first=first + i, contexts=contexts, noise=noise)
+            learner.advance(step, np.array([1]), np.zeros((n_runs, 1)), tally)
+            state = learner.state
+            lower = np.tril(state.V)  # the other half is not kept
+            V = lower + np.swapaxes(np.tril(state.V, -1), 2, 3)
+            error = state.theta_hat - env.theta
+            distance = np.sqrt(np.einsum("rki,rkij,rkj->rk", error, V, error))
+            for r in np.flatnonzero(inside):
+                radius, known = radii(type(state)(*(part[r : r + 1] for part in state)), *told)
+                inside[r] = not known or bool((distance[r] <= radius).all())
+    return key, float(inside.mean())
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--stuck-runs", type=int, default=1000)
+    parser.add_argument("--covered-runs", type=int, default=200)
+    args = parser.parse_args()
+    keys = [*OF_THE_ARENA, *EXPLORATION]
+    with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
+        regrets(("1a", 1))  # compiled here, once for all
+        found = dict(pool.imap_unordered(regrets, [(key, args.runs) for key in keys]))
+        inside = dict(pool.imap_unordered(covered, [(key, args.covered_runs, 1000) for key in keys]))
+        parts = [
+            (key, range(n, min(n + 50, args.stuck_runs))) for key in STUCK_AT for n in range(0, args.stuck_runs, 50)
+        ]
+        lost = pool.map(stuck, parts)
+    print(f"{'problem':24}{'practical gains':>16}{'of the best':>12}{'estimated gains':>16}{'covered':>9}")
+    gains: list[tuple[float, float, float]] = []
+    for key in keys:
+        paper, practical, estimated, best = found[key]
+        gains.append((paper / practical, practical / max(best, 1e-9), paper / estimated))
+        print(f"{key:24}{gains[-1][0]:>16.2f}{gains[-1][1]:>12.2f}{gains[-1][2]:>16.2f}{inside[key]:>9.1%}")
+    for name, rows in (("all", slice(None)), ("drawn blind", slice(len(OF_THE_ARENA), None))):
+        columns = np.array(gains[rows])
+        practical, best, estimated = np.exp(np.log(columns).mean(axis=0))
+        often = np.mean(columns[:, 0] >= 3)
+        print(
+            f"{name}: practical {practical:.2f} times less regret, 3 times or more in {often:.0%}, "
+            f"{best:.2f} times the best, at most {columns[:, 1].max():.2f}; estimated {estimated:.2f} times less"
+        )
+    for key in STUCK_AT:
+        print(f"stuck at {key}: {sum(n for one, n in lost if one == key)} of {args.stuck_runs} runs")
+
+
+if __name__ == "__main__":
+    main()

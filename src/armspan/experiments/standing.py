@@ -1,0 +1,178 @@
+"""Who stands where in the arena: regret relative to the best of each problem, with intervals, ranks and verdicts."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import FloatArray
+from armspan.environments import Environment
+from armspan.simulation import Result
+
+REDRAWN = 2000
+"""How often the runs are drawn again, with replacement, for an interval."""
+LEAST = 1e-9
+"""Regret below this counts as this much, so that ratios stay finite."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem of the arena: its key, what makes it, its horizon, and what it asks of a policy."""
+
+    key: str
+    make: Callable[[], Environment]
+    horizon: int
+    words: str
+
+    @property
+    def title(self) -> str:
+        """Key and words, as a headline."""
+        return f"{self.key}: {self.words.removesuffix('.')}"
+
+
+class Ratio(NamedTuple):
+    """Mean regret in units of another policy's, with its 95 % interval; nan where one run cannot tell."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_short(self.value)}" + ("" if np.isnan(self.low) else f" ({_short(self.low)} to {_short(self.high)})")
+
+
+class Place(NamedTuple):
+    """One row of the leaderboard.
+
+    relative : geometric mean over the problems of the regret relative to the best. worst, worst_in : the largest of
+    them, and in which problem. rank : its mean. best_in : problems in which it is the best, or cannot be told from it.
+    growth : how often each growth verdict was reached. microseconds : per step, None if that was not measured.
+    """
+
+    policy: str
+    relative: Ratio
+    worst: float
+    worst_in: str
+    rank: float
+    best_in: int
+    problems: int
+    growth: Mapping[str, int]
+    microseconds: float | None
+
+
+def redrawn_means(final: FloatArray, key: str) -> FloatArray:
+    """Means (B, P) of final regret (P, R) over runs drawn again, the same runs for all policies.
+
+    key : the problem's; each has draws of its own.
+    """
+    runs = final.shape[1]
+    counts = np.random.default_rng(list(key.encode())).multinomial(runs, np.full(runs, 1 / runs), size=REDRAWN)
+    return np.asarray(counts @ final.T / runs)
+
+
+def interval(values: FloatArray, runs: int) -> tuple[float, float]:
+    """The 95 % interval of what was found in runs drawn again; nan for a single run."""
+    if runs < 2:
+        return np.nan, np.nan
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, eq=False)
+class Bout:
+    """One problem of the arena, and what came out."""
+
+    problem: Problem
+    env: Environment
+    result: Result
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The policies, the best first."""
+        final = self.result.mean()[:, -1]
+        return tuple(self.result.policies[p] for p in np.argsort(final, kind="stable"))
+
+    @property
+    def best(self) -> str:
+        """Who has the least mean regret at the end."""
+        return self.order[0]
+
+    def rank(self, policy: str) -> int:
+        """1 for the best; who has the same regret has the same rank."""
+        return 1 + sum(ratio.value < self.relative[policy].value for ratio in self.relative.values())
+
+    @cached_property
+    def relative(self) -> dict[str, Ratio]:
+        """Final mean regret of each policy, in units of the best one's."""
+        runs = self.result.runs.size
+        final = self.result.mean()[:, -1]
+        least = max(float(final.min()), LEAST)
+        return {
+            name: Ratio(float(final[p]) / least, *interval(self.ratios[:, p], runs))
+            for p, name in enumerate(self.result.policies)
+        }
+
+    @cached_property
+    def ratios(self) -> FloatArray:
+        """The same (B, P) in runs drawn again; the best is who is best in the runs as they are."""
+        means = redrawn_means(self.result.pseudo_regret[:, :, -1], self.problem.key)
+        best = self.result.policies.index(self.best)
+        return np.asarray(means / np.maximum(means[:, [best]], LEAST))
+
+    def told_apart(self, policy: str) -> bool:
+        """Whether a policy is shown to be worse than the best (95 %)."""
+        return self.relative[policy].low > 1
+
+    @cached_property
+    def growth(self) -> dict[str, str]:
+        """The growth verdict on each policy."""
+        return {name: self.result.growth(name).verdict for name in self.result.policies}
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """All problems, in order. microseconds : per step of each policy, where that was measured."""
+
+    bouts: tuple[Bout, ...]
+    microseconds: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def standing(self) -> tuple[Place, ...]:
+        """The best first, among those that took part in all problems; then the others."""
+        names = dict.fromkeys(name for bout in self.bouts for name in bout.result.policies)
+        return tuple(sorted(map(self._place, names), key=lambda place: (-place.problems, place.relative.value)))
+
+    def _place(self, name: str) -> Place:
+        own = [bout for bout in self.bouts if name in bout.result.policies]
+        values = {bout.problem.key: bout.relative[name].value for bout in own}
+        worst = max(values, key=values.__getitem__)
+        logs = [np.log(np.maximum(bout.ratios[:, bout.result.policies.index(name)], LEAST)) for bout in own]
+        runs = min(bout.result.runs.size for bout in own)
+        return Place(
+            policy=name,
+            relative=Ratio(
+                float(np.exp(np.mean(np.log(list(values.values()))))), *interval(np.exp(np.mean(logs, axis=0)), runs)
+            ),
+            worst=values[worst],
+            worst_in=worst,
+            rank=float(np.mean([bout.rank(name) for bout in own])),
+            best_in=sum(not bout.told_apart(name) for bout in own),
+            problems=len(own),
+            growth=Counter(bout.growth[name] for bout in own),
+            microseconds=self.microseconds.get(name),
+        )
+
+    def table(self) -> tuple[list[str], list[str], FloatArray]:
+        """Names of policies, of problems, and relative regret (policies, problems), nan where one did not take part."""
+        names = [place.policy for place in self.standing]
+        values = [
+            [bout.relative[name].value if name in bout.relative else np.nan for bout in self.bouts] for name in names
+        ]
+        return names, [bout.problem.key for bout in self.bouts], np.array(values)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"

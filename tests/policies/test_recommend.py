@@ -1,0 +1,99 @@
+"""The recommendation: its rules on problems of known kinds, its words, and what it refuses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import armspan
+from armspan import LinTS, LinUCB, recommend, simulate
+from armspan.diversity import audit_log
+from armspan.environments import (
+    BoxContexts,
+    DelayedRewards,
+    DriftingContexts,
+    FiniteContexts,
+    PerturbedContexts,
+    diversity_dial,
+    paper_1a,
+)
+from armspan.errors import InvalidParameter
+from armspan.policies.recommend import one_theta_will_do
+
+
+def log() -> Any:
+    rng = np.random.default_rng(0)
+    X, arms = rng.normal(size=(400, 2)), rng.integers(3, size=400)
+    return audit_log(X, arms.tolist(), rng.normal(size=400) + X[:, 0] * (arms == 1), name="a log")
+
+
+class TestTheRules:
+    @pytest.mark.parametrize(
+        "problem",
+        [
+            diversity_dial(0.0),
+            BoxContexts(np.eye(3), -1, 1),
+            DriftingContexts(np.random.default_rng(0).normal(size=(2, 3, 3)), 100),
+            PerturbedContexts(np.eye(2), 0.1),
+            DelayedRewards(diversity_dial(0.0), steps=5),
+            armspan.audit(diversity_dial(0.0)),
+            log(),
+        ],
+        ids=lambda problem: type(problem).__name__,
+    )
+    def test_arms_with_parameters_of_their_own(self, problem: Any) -> None:
+        assert recommend(problem).policy == LinUCB(alpha="practical")
+
+    def test_one_parameter_for_all_arms(self) -> None:
+        env = BoxContexts(np.tile([0.5, -0.2], (6, 1)), -1, 1, noise=0.3)
+        assert recommend(env).policy == LinUCB(alpha=0.3, shared=True)
+        assert recommend(DelayedRewards(env, steps=3)).policy == LinUCB(alpha=0.3, shared=True)
+        assert recommend(armspan.audit(env)).policy == LinUCB(alpha="practical", shared=True)  # it knows no noise
+
+    def test_probabilities(self) -> None:
+        assert recommend(diversity_dial(0.0), propensities=True).policy == LinTS(scale=1.0)
+        assert recommend(log(), propensities=True, noise_scale=0.5).policy == LinTS(scale=0.5)
+
+    @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
+    def test_one_theta_is_found_where_there_is_one(self, seed: int, K: int, d: int) -> None:
+        rng = np.random.default_rng(seed)
+        features, theta = rng.normal(size=(K, 6, d)), rng.normal(size=d)
+        assert one_theta_will_do(FiniteContexts(features, np.tile(theta, (K, 1))))
+
+    def test_one_theta_is_not_found_where_arms_look_alike(self) -> None:
+        """The same features for all arms: no single θ can tell them apart."""
+        x = np.random.default_rng(1).normal(size=(5, 3))
+        theta = np.random.default_rng(2).normal(size=(3, 3))
+        assert not one_theta_will_do(FiniteContexts(np.broadcast_to(x, (3, 5, 3)), theta))
+
+
+def test_what_is_recommended_runs() -> None:
+    for env in (paper_1a(), diversity_dial(0.0)):
+        found = recommend(env)
+        everyone = [found.policy, *(other.policy for other in found.alternatives)]
+        assert np.isfinite(simulate(env, everyone, horizon=50, runs=2).pseudo_regret).all()
+        recommend(env, propensities=True).policy.agent(2, 2)
+
+
+def test_the_words() -> None:
+    text = str(recommend(paper_1a()))
+    assert text.startswith("Recommended: LinUCB(shared=True, alpha=1.0)\n  One θ for all arms tells the best arm")
+    assert "theory promises constant regret" in text
+    assert "or OFUL(shared=True): " in text
+    assert "Best in contexts that do not span: arm 0" in str(recommend(diversity_dial(0.0)))
+    assert "come late" in str(recommend(DelayedRewards(paper_1a(), steps=2)))
+    assert "not linear" not in str(recommend(log()))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: recommend(3), "problem must be an environment or the report of an audit, got 3"),
+        (lambda: recommend(paper_1a(), noise_scale=0.0), "noise_scale must be"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(InvalidParameter, match=sentence):
+        call()
