@@ -1,10 +1,10 @@
 """How good is the recommendation? Its regret against the best policy's, in hindsight, of each of many problems.
 
-    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh]
+    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second]
 
-The problems are those of the arena, which the rules rest on, and twenty that were drawn by someone who had not read
-them (`fresh_problems.py`). Everyone of the arena competes, with theory's parameters and practice's. Every pair of a
-problem and a policy is a piece of work for one core.
+The problems are those of the arena, which the rules rest on, and twice twenty that were drawn by people who had not
+read them (`fresh_problems.py`, `second_problems.py`). Everyone of the arena competes, with theory's parameters and
+practice's. Every pair of a problem and a policy is a piece of work for one core.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from armspan.policies import Policy
 from armspan.policies.yardstick import Yardstick
 from armspan.simulation.runner import available_cores
 from benchmarks.fresh_problems import RECOMMENDATION
+from benchmarks.second_problems import SECOND
 
+BLIND = {"fresh": RECOMMENDATION, "second": SECOND}
 RECOMMENDED = "recommended"
 SEED = 7
 
@@ -31,8 +33,8 @@ SEED = 7
 @cache
 def problem(where: str, key: str) -> tuple[Any, int]:
     """The environment and the horizon of a problem."""
-    if where == "fresh":
-        make, horizon = RECOMMENDATION[key]
+    if where in BLIND:
+        make, horizon = BLIND[where][key]
         return make(), horizon
     found = next(one for one in PROBLEMS if one.key == key)
     return found.make(), found.horizon
@@ -88,9 +90,9 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30, help="runs of each pair (default 30)")
-    parser.add_argument("--problems", nargs="+", choices=("arena", "fresh"), default=("arena", "fresh"))
+    parser.add_argument("--problems", nargs="+", choices=("arena", *BLIND), default=("arena", *BLIND))
     args = parser.parse_args()
-    wanted = {"arena": [one.key for one in PROBLEMS], "fresh": list(RECOMMENDATION)}
+    wanted = {"arena": [one.key for one in PROBLEMS], **{where: list(found) for where, found in BLIND.items()}}
     keys = []
     for where, key in [(place, one) for place in args.problems for one in wanted[place]]:
         try:

@@ -59,7 +59,7 @@ def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             ["reproduce", "2z"],
-            "figure must be one of 1a, 1b, 1c, dial, idea, predictions, tails, arena or all, got '2z'",
+            "figure must be one of 1a, 1b, 1c, dial, idea, predictions, tails, arena, adversary or all, got '2z'",
         ),
         (["reproduce", "1a", "--runs", "0"], "runs must be an integer from 1 to 4294967296, got 0"),
         (["reproduce", "1a", "--horizon", "-5"], "horizon must be an integer from 1 to 4294967296, got -5"),

@@ -9,6 +9,7 @@ from armspan._json import as_json
 from armspan.cli.common import add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import LEVEL
+from armspan.policies.recommend import recommend
 
 EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward spent --out out/audit"
 MOST_NAMED = 10
@@ -62,8 +63,10 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = [*log.words(), *_left_out(log.bad, log.rows)]
+    advice = recommend(audit)
     numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
-    print(as_json(numbers) if args.json else "\n".join([*words, str(audit)]))
+    numbers["recommended"] = advice.line
+    print(as_json(numbers) if args.json else "\n".join([*words, str(audit), advice.line]))
     if folder is not None:
         path = report.write(audit, words, folder)
         write_text(folder / "audit.json", as_json(numbers) + "\n")

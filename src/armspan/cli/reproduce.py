@@ -41,14 +41,15 @@ def add_parser(commands: Any) -> None:
         commands,
         "reproduce",
         help="reproduce the paper's figures",
-        description="Reproduce Figure 1 of the paper (a, b, c), and our own: dial, idea, predictions, tails, arena.",
+        description="Reproduce Figure 1 of the paper (a, b, c), and our own: dial, idea, predictions, tails, arena, "
+        "adversary.",
         example=EXAMPLE,
     )
     parser.add_argument(
         "figure",
         nargs="?",
         default="all",
-        help="1a, 1b, 1c, dial, idea, predictions, tails, arena, or all (default: the first five)",
+        help="1a, 1b, 1c, dial, idea, predictions, tails, arena, adversary, or all (default: the first five)",
     )
     size = Effort()
     runs, horizon = f"{size.runs}; for tails {TAILS['runs']}", f"{size.horizon}; for tails {TAILS['horizon']}"
@@ -70,10 +71,11 @@ def run(args: argparse.Namespace) -> int:
     need_lab()
     from armspan.report import reproduction
 
-    if args.figure == "arena":
-        return _arena(args)
+    if args.figure in ("arena", "adversary"):
+        return _arena(args) if args.figure == "arena" else _adversary(args)
     if args.figure not in ("all", *FIGURES):
-        raise InvalidParameter(f"figure must be one of {', '.join(FIGURES)}, arena or all, got {args.figure!r}")
+        known = ", ".join((*FIGURES, "arena", "adversary"))
+        raise InvalidParameter(f"figure must be one of {known} or all, got {args.figure!r}")
     figures = ALL if args.figure == "all" else (args.figure,)
     given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
     usual = TAILS if figures == ("tails",) else {}
@@ -130,6 +132,22 @@ def _arena(args: argparse.Namespace) -> int:
     print(as_json(report.summary(arena, found)) if args.json else report.text(arena))
     if folder is not None:
         _tell(report.write(arena, folder, found), args.json, "who stands where, problem by problem")
+    return 0
+
+
+def _adversary(args: argparse.Namespace) -> int:
+    """Greedy and optimism against the perturbed adversary."""
+    from armspan.experiments.adversary import HORIZON, oppose
+    from armspan.report import adversary as report
+
+    folder = output_folder(args.out)
+    runs, horizon = ARENA_RUNS if args.runs is None else args.runs, HORIZON if args.horizon is None else args.horizon
+    check_sizes(horizon=horizon, runs=runs, seed=args.seed, engine=args.engine)
+    with Bars() as bars:
+        found = oppose(runs=runs, seed=args.seed, horizon=horizon, announce=bars)
+    print(as_json(report.summary(found)) if args.json else report.text(found))
+    if folder is not None:
+        _tell(report.write(found, folder), args.json, "greedy's regret against the adversary's σ")
     return 0
 
 

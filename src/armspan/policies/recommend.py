@@ -42,6 +42,11 @@ class Recommendation:
     why: tuple[str, ...]
     alternatives: tuple[Choice, ...]
 
+    @property
+    def line(self) -> str:
+        """The policy and the first reason."""
+        return f"Recommended: {_written(self.policy)}. {self.why[0]}"
+
     def __str__(self) -> str:
         lines = [f"Recommended: {_written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
         return "\n".join([*lines, *(f"  or {_written(other.policy)}: {other.words}" for other in self.alternatives)])
