@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-first test-second test-processor test-slow processors check format bench bench-peers policies truth adversary lock clean
+.PHONY: setup paper test test-policies test-processes test-rest test-processor test-slow processors check format bench bench-peers policies truth adversary lock clean
 
 setup: .venv/ready
 
@@ -26,17 +26,22 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# several parts side by side, on one BLAS thread each: most of the time goes into compiling, which one core does
-FIRST := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
+# several parts side by side, on one BLAS thread each: they compile, each on one core, and wait for other processes
+POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
+PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider
 
 test: check
-	@$(MAKE) --no-print-directory --output-sync=target -j2 test-second test-first test-processor
+	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes test-processor
 
-test-first: setup
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider $(FIRST)
+test-policies: setup
+	$(PYTEST) $(POLICIES)
 
-test-second: setup
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider $(addprefix --ignore=,$(FIRST))
+test-processes: setup
+	$(PYTEST) $(PROCESSES)
+
+test-rest: setup
+	$(PYTEST) $(addprefix --ignore=,$(POLICIES) $(PROCESSES))
 
 test-processor: setup
 	$(BIN)/python -m tests.processors --short
