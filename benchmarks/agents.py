@@ -26,6 +26,7 @@ def main() -> None:
     scoring()
     memory()
     many_arms()
+    one_theta()
 
 
 def steps() -> None:
@@ -156,6 +157,34 @@ def many_arms(d: int = 32) -> None:
             taken = min(_seconds(partial(_choose_all, agent, list(X))) for _ in range(3)) / 100 * 1e6
             looked = (float(agent._state.head[layout.EVALUATED]) - before) / (agent.decisions - decided)
             print(f"{K:>8}{pulls:>14}{looked:>12.1f}{taken:>15.1f}")
+
+
+def one_theta(K: int = 5000, d: int = 50) -> None:
+    """Thousands of arms that share one θ: a decision, a reward, an arm that comes and one that goes; and the bytes."""
+    rng = np.random.default_rng(6)
+    print(f"\nOne θ for {K:,} arms, {d} features of each arm; the NumPy rival scores all arms by one product")
+    agent = LinUCB(feature_bound=2.0, alpha=0.3, shared=True).agent(K, d)
+    contexts = [rng.normal(size=(K, d)) / np.sqrt(d) for _ in range(8)]
+    theta, V_inv, theta_hat = rng.normal(size=d), np.eye(d), np.zeros(d)
+    for x in contexts:
+        arm = agent.choose(x)
+        agent.update(arm, x, float(x[arm] @ theta))
+
+    def rival(x: FloatArray) -> int:
+        return int((x @ theta_hat + 0.3 * np.sqrt(((x @ V_inv) * x).sum(axis=1))).argmax())
+
+    times: dict[str, list[float]] = {"decision": [], "NumPy's decision": [], "reward": []}
+    for _ in range(5):
+        for x in contexts:
+            times["decision"].append(_seconds(partial(agent.choose, x)))
+            times["NumPy's decision"].append(_seconds(partial(rival, x)))
+            times["reward"].append(_seconds(partial(agent.update, 17, x, 0.5)))
+    times["arm that comes"] = [_seconds(partial(agent.add_arm, f"new {i}")) for i in range(5)]
+    times["arm that goes"] = [_seconds(partial(agent.remove_arm, f"new {i}")) for i in range(5)]
+    for name, taken in times.items():
+        print(f"{name:>18}: {1e3 * float(np.median(taken)):.3f} ms")
+    apart = K * 8 * (2 * d * d + 2 * d)
+    print(f"{'knowledge':>18}: {agent.nbytes:,} bytes; with a θ for each arm it would be {apart:,}")
 
 
 def _choose_all(agent: Any, rows: list[FloatArray]) -> None:

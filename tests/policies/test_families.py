@@ -1,6 +1,7 @@
 """Families: engines run them for the policies that name them, and never in place of another policy."""
 
 import logging
+import re
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
@@ -8,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from armspan import Greedy, LinUCB, LinUCBd, simulate
+from armspan import EpochGreedy, Greedy, LinUCB, LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a
-from armspan.errors import NotApplicable
+from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.families import family
 from armspan.simulation.engines import cuda
 
@@ -103,3 +104,33 @@ def test_a_family_declares_all_that_it_knows(name: str) -> None:
     home: Any = import_module(f"armspan.kernels.families.{name}")
     for field, array in zip(declared.scratch, home.scratch_of.py_func(3, 2), strict=True):
         assert (array.shape, array.dtype) == (tuple(sizes[letter] for letter in field.shape), field.dtype)
+
+
+class Ridge:
+    """A regression as scikit-learn has them, written by hand."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.theta = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ y)
+
+    def predict(self, X: Any) -> Any:
+        return X @ self.theta
+
+
+def test_any_regression_may_be_the_oracle_of_epoch_greedy() -> None:
+    """One that is ours makes the choices of ours."""
+    rng = np.random.default_rng(3)
+    env = FiniteContexts(rng.normal(size=(3, 5, 2)), rng.normal(size=(3, 2)))
+    own = EpochGreedy(ridge=1.0, at_least_one=True)
+    theirs = EpochGreedy(ridge=1.0, at_least_one=True, oracle=Ridge(), label="by hand")
+    result = simulate(env, [own, theirs], horizon=200, runs=3, engine="cpu")
+    np.testing.assert_allclose(result.pseudo_regret[0], result.pseudo_regret[1], atol=1e-9)
+    for oracle, sentence in ((object(), "oracle must have fit and predict"), (Ridge, "write Ridge()")):
+        with pytest.raises(InvalidParameter, match=re.escape(sentence)):
+            EpochGreedy(oracle=oracle)
+
+
+def test_a_forest_may_be_the_oracle_of_epoch_greedy() -> None:
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    forest = ensemble.RandomForestRegressor(5, random_state=0)
+    result = simulate(paper_1a(), EpochGreedy(oracle=forest), horizon=40, runs=1)
+    assert np.isfinite(result.pseudo_regret).all()

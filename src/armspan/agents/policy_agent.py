@@ -155,8 +155,8 @@ class PolicyAgent(ABC):
             gone = self._arm(name)
             if len(self._place) == 1:
                 raise InvalidParameter("remove_arm must leave at least one arm")
-            rows = np.delete(np.arange(len(self._place)), gone)
-            self._take_over([self.arms[row] for row in rows], rows)
+            names, rows = self.arms, np.delete(np.arange(len(self._place)), gone)
+            self._take_over([names[row] for row in rows], rows)
 
     def merge(self, other: Self) -> None:
         """Learn what another agent has learnt, as if this one had seen it, to rounding; it must know the same arms.

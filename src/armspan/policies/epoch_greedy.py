@@ -11,7 +11,7 @@ from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.least_squares import LeastSquaresPolicy
-from armspan.policies.references.explored import EpochReference
+from armspan.policies.references.explored import EpochReference, OracleReference
 from armspan.theory import Schedule
 
 
@@ -28,6 +28,8 @@ class EpochGreedy(LeastSquaresPolicy):
     at_least_one : whether every epoch has a greedy pull; theory: False, so that the first ones have none; practice:
         either.
     ridge : penalty of the regression; theory: has no say in it; practice: l², if left out.
+    oracle : a regression in the place of ours, with fit(X, y) and predict(X), such as scikit-learn's; every arm of a
+        run gets a copy. Then it runs in Python, and has no agent. Theory: any; practice: ours, if left out.
 
     Use it as a baseline that assumes little, or where a fair sample must be kept anyway.
 
@@ -41,19 +43,30 @@ class EpochGreedy(LeastSquaresPolicy):
     usual_ridge: ClassVar[float] = 1.0
     rate: float = 1.0
     at_least_one: bool = False
+    oracle: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _validate.real("rate", self.rate, above=0)
         if not isinstance(self.at_least_one, bool):
             raise InvalidParameter(f"at_least_one must be True or False, got {self.at_least_one!r:.60}")
+        if self.oracle is not None and isinstance(self.oracle, type):
+            raise InvalidParameter(f"oracle must be an object, got the class; write {self.oracle.__name__}()")
+        for method in ("fit", "predict") if self.oracle is not None else ():
+            if not callable(getattr(self.oracle, method, None)):
+                raise InvalidParameter(f"oracle must have fit and predict, got {self.oracle!r:.60} without {method}")
+
+    @property
+    def compiled(self) -> str | None:
+        return super().compiled if self.oracle is None else None
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         epochs = Epochs(self.rate, env.n_arms * env.n_features, int(self.at_least_one))
         return {"ridge": self.sound_penalty(env), "forced": epochs}
 
     def reference(self, env: Environment) -> EpochReference:
-        return EpochReference(rate=self.rate, at_least_one=self.at_least_one, **self.regression(env))
+        told: Any = {"rate": self.rate, "at_least_one": self.at_least_one, **self.regression(env)}
+        return EpochReference(**told) if self.oracle is None else OracleReference(oracle=self.oracle, **told)
 
 
 class Epochs:

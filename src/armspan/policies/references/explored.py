@@ -1,5 +1,6 @@
 """Exploration by forced pulls: ridge regression for each arm, solved afresh at every step that is not forced."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -67,3 +68,30 @@ class EpochReference(CommitReference):
             greedy = int(self._rate * np.sqrt(epoch / (self.n_arms * self._d)))
             random, epoch = random + 1 + max(greedy, self._least), epoch + 1
         return int(self.chance.uniform(step) * self.n_arms) if random == step else None
+
+
+class OracleReference(EpochReference):
+    """The same with another regression for each arm, fitted to its random pulls; an arm without any is worth 0."""
+
+    def __init__(self, *, oracle: Any, **told: Any) -> None:
+        super().__init__(**told)
+        self._oracles = [deepcopy(oracle) for _ in range(self.n_arms)]
+        self._rows: list[list[FloatArray]] = [[] for _ in range(self.n_arms)]
+        self._rewards: list[list[float]] = [[] for _ in range(self.n_arms)]
+        self._fitted = [0] * self.n_arms
+
+    def estimates(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What every arm's regression predicts, fitted again where it has new rows; nobody knows how sure it is."""
+        mean = np.zeros(self.n_arms)
+        for a, (oracle, rows) in enumerate(zip(self._oracles, self._rows, strict=True)):
+            if len(rows) > self._fitted[a]:
+                oracle.fit(np.array(rows), np.array(self._rewards[a]))
+                self._fitted[a] = len(rows)
+            if rows:
+                mean[a] = float(np.asarray(oracle.predict(x[a : a + 1])).reshape(-1)[0])
+        return mean, np.zeros(self.n_arms)
+
+    def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
+        if self._explores:
+            self._rows[arm].append(x[arm].copy())
+            self._rewards[arm].append(reward)
