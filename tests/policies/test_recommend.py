@@ -80,7 +80,7 @@ def test_what_is_recommended_runs() -> None:
 def test_the_words() -> None:
     text = str(recommend(paper_1a()))
     assert text.startswith("Recommended: LinUCB(shared=True, alpha=1.0)\n  One θ for all arms tells the best arm")
-    assert "theory promises constant regret" in text
+    assert "the paper promises LinUCB-d constant regret" in text
     assert "or OFUL(shared=True): " in text
     assert "Best in contexts that do not span: arm 0" in str(recommend(diversity_dial(0.0)))
     assert "come late" in str(recommend(DelayedRewards(paper_1a(), steps=2)))

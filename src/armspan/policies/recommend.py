@@ -107,10 +107,10 @@ def _on_diversity(env: Environment) -> str:
         return f"The paper's theory does not apply: {env.outside_theory}."
     spans = env.certain_spans()
     if all(spans) and env.gap > 0:
-        return "Every arm's own contexts span, and there is a gap: theory promises constant regret."
+        return "Every arm's own contexts span, and there is a gap: the paper promises LinUCB-d constant regret."
     if False in spans:
-        return f"Best in contexts that do not span: arm {spans.index(False)}. Theory promises no constant regret."
-    return "Whether theory promises constant regret, `armspan.audit` can tell."
+        return f"Best in contexts that do not span: arm {spans.index(False)}. The paper promises no constant regret."
+    return "Whether the paper promises constant regret, `armspan.audit` can tell."
 
 
 def one_theta_will_do(env: Environment) -> bool:
@@ -174,14 +174,18 @@ def _by_chance(facts: _Facts) -> Recommendation:
 def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
     if facts.noise_scale is None:
         return ()
-    return (Choice(LinTS(scale=facts.noise_scale), "where decisions need probabilities."),)
+    return (
+        Choice(
+            LinTS(scale=facts.noise_scale), "where decisions need probabilities: about one and a half times the regret."
+        ),
+    )
 
 
 def _safe(*, shared: bool) -> tuple[Choice, ...]:
     return (
-        Choice(OFUL(shared=shared), "where a proof is wanted: about twice the regret."),
+        Choice(OFUL(shared=shared), "where a proof is wanted: two to three times the regret."),
         Choice(LinUCBd(shared=shared), "the paper's α_t: about four times the regret."),
-        Choice(Greedy(shared=shared), "no exploration: as good where luck holds, and linear regret where it does not."),
+        Choice(Greedy(shared=shared), "no exploration: as good where luck holds, linear regret where it does not."),
     )
 
 
