@@ -6,7 +6,11 @@ from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
 
-set_handler: Any = import_module("_signal").signal  # signal.signal without Python code, which could be broken into
+_signal: Any = import_module("_signal")
+set_handler, get_handler = (
+    _signal.signal,
+    _signal.getsignal,
+)  # without Python code, which is slow and could be broken into
 SOON = 0.02
 """Seconds after which an interrupt that was held back comes: by then the call that it must not break has returned."""
 
@@ -24,7 +28,7 @@ class Uninterrupted:
         self._handler: Any = None
 
     def __enter__(self) -> "Uninterrupted":
-        handler = signal.getsignal(signal.SIGINT)
+        handler = get_handler(signal.SIGINT)
         nested = isinstance(getattr(handler, "__self__", None), Uninterrupted)
         if callable(handler) and not nested and threading.current_thread() is threading.main_thread():
             try:

@@ -1,6 +1,7 @@
 """The agent of every family: a policy plus what it has learnt in one run, by the same functions as a simulation."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class FamilyAgent(PolicyAgent):
 
     # Inside
 
-    @property
+    @cached_property
     def _by_context(self) -> bool:
         """Whether each context is learnt on its own."""
         return any("n" in field.shape for field in self._family.fields)
@@ -108,10 +109,11 @@ class FamilyAgent(PolicyAgent):
         return number
 
     def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
-        block, rows = self._block(self._features(x)), np.flatnonzero(eligible(self._place, only))
-        state = self._state if only is None else self._part(rows)
-        block = block if only is None else _with_arms(block, rows)
-        return int(rows[self._family.choose_once(block, tuple(np.array([knob]) for knob in self._knobs()), state)])
+        block, knobs = self._block(self._features(x)), tuple(np.array([knob]) for knob in self._knobs())
+        if only is None:
+            return int(self._family.choose_once(block, knobs, self._state))
+        rows = np.flatnonzero(eligible(self._place, only))
+        return int(rows[self._family.choose_once(_with_arms(block, rows), knobs, self._part(rows))])
 
     def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
         block, rows = self._block(self._features(x)), np.flatnonzero(eligible(self._place, only))

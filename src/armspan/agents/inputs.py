@@ -1,6 +1,7 @@
 """What users give as contexts, in whatever form, as arrays for kernels; feature names are kept and checked."""
 
 import logging
+import math
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -34,6 +35,8 @@ class Inputs:
         n_features = settings.n_features
         self.n_features, self.largest, self._settings = n_features, settings.largest, settings
         self.too_long = 0
+        bound = settings.feature_bound
+        self._usual = min(math.inf if bound is None else bound, self.largest / n_features / 2, 1e100)
         if feature_names is not None and (isinstance(feature_names, str) or not isinstance(feature_names, Sequence)):
             raise InvalidParameter(f"feature_names must be a sequence of names, got {feature_names!r:.60}")
         self.feature_names = None if feature_names is None else tuple(feature_names)
@@ -54,6 +57,9 @@ class Inputs:
 
     def context(self, x: Any, n_arms: int) -> tuple[FloatArray, int]:
         """One context as rows: (1, d) and 0 if the arms share it, (K, d) and 1 if each has its own."""
+        if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (self.n_features,) and self._is_usual(x):
+            self._pending = None
+            return x[None].copy(), 0
         values = self._plain("x", x)
         if np.ndim(values) == 1 or (_is_frame(x) and np.shape(values)[0] == 1):
             values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
@@ -62,6 +68,10 @@ class Inputs:
             wanted = f"({self.n_features},) or ({n_arms}, {self.n_features})"
             raise InvalidParameter(f"x must have shape {wanted}, got shape {np.shape(values)}")
         return self._bounded("x", self._array("x", values, (n_arms, self.n_features))), 1
+
+    def _is_usual(self, x: FloatArray) -> bool:
+        """Whether one row is finite and no longer than it should be; in little time, for most are."""
+        return bool(np.abs(x).max() <= self._usual and x.dot(x) <= self._usual**2)
 
     def batch(self, X: Any, n_arms: int) -> FloatArray:
         """Many contexts: (n, d) that the arms share, or (n, K, d). Not copied, and not looked through, where that is

@@ -289,9 +289,9 @@ class PolicyAgent(ABC):
 
     def _wide(self, rows: FloatArray) -> FloatArray:
         """Rows (1, d) that arms share, or (K, d), as one row (width,) per arm."""
-        if self.settings.intercept:
-            rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
-        return np.array(np.broadcast_to(rows, (len(self._place), self.settings.width)), order="C")
+        features = np.ones((len(self._place), self.settings.width))
+        features[:, : rows.shape[1]] = rows  # and the 1 of the intercept, if there is one
+        return features
 
     def _batch(self, arms: Any, X: Any, rewards: Any) -> list[Reward]:
         """Many rewards, each with features of its own."""
