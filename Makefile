@@ -32,6 +32,7 @@ PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider
 
 test: check
+	@echo "Running the tests in four parts, three at a time; each prints when it is done. The first time takes ten minutes."
 	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes test-processor
 
 test-policies: setup
