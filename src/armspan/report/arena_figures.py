@@ -86,7 +86,8 @@ def curves(bout: Bout) -> Figure:
         bottom = float(positive.min()) if logs and positive.size else 0.0
         top = float(np.nanmax(np.append(high[:, -1], ends.max())))
         axes.set(xlim=(t[first], t[-1]), ylim=(bottom, max(1.3 * top if logs else 1.05 * top, 1e-9)))
-        axes.set(xlabel="steps T (log scale)", title=plain(bout.problem.title))
+        axes.set(xlabel="steps T (log scale)")
+        axes.set_title(plain(bout.problem.title), loc="left")  # labels to the right make room for long ones
         axes.set_ylabel("pseudo-regret (log scale)" if logs else "pseudo-regret")
         _name_ends(axes, result.policies, ends)
     return figure
