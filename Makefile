@@ -82,7 +82,7 @@ bench-peers: setup
 	$(BIN)/python -m benchmarks.peers arena
 
 lock:
-	uv pip compile pyproject.toml --extra lab --extra cluster --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra lab --extra cluster --group dev --group docs --universal --python-version 3.11 \
 		--generate-hashes --no-header --allow-unsafe --output-file requirements.lock
 
 clean:
