@@ -1,10 +1,12 @@
 """How good is the recommendation? Its regret against the best policy's, in hindsight, of each of many problems.
 
-    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second]
+    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third] [--propensities]
 
-The problems are those of the arena, which the rules rest on, and twice twenty that were drawn by people who had not
-read them (`fresh_problems.py`, `second_problems.py`). Everyone of the arena competes, with theory's parameters and
-practice's. Every pair of a problem and a policy is a piece of work for one core.
+The problems are those of the arena and sixty that were drawn by people who had read neither rules nor candidates. The
+first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. Everyone of
+the arena competes, with theory's parameters and practice's; with --propensities, everyone who draws decisions. Beside
+the recommendation stand what the rules say without a rehearsal, what they say to a log, LinUCB-d and LinUCB with α = 1.
+Every pair of a problem and a policy is a piece of work for one core.
 """
 
 import argparse
@@ -16,18 +18,24 @@ from typing import Any
 
 import numpy as np
 
-from armspan import LinUCB, recommend, simulate
+from armspan import LinTS, LinUCB, recommend, simulate
 from armspan.errors import ArmspanError
 from armspan.experiments.arena import PROBLEMS, entries
 from armspan.policies import Policy
+from armspan.policies.rules import by_rules
 from armspan.policies.yardstick import Yardstick
+from armspan.report.policies import is_random
 from armspan.simulation.runner import available_cores
 from benchmarks.fresh_problems import RECOMMENDATION
 from benchmarks.second_problems import SECOND
+from benchmarks.third_problems import THIRD
 
-BLIND = {"fresh": RECOMMENDATION, "second": SECOND}
-RECOMMENDED = "recommended"
+BLIND = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD}
+RECOMMENDED, RULES, LOG = "recommended", "by the rules", "for a log"
+SHOWN = (RECOMMENDED, RULES, LOG, "LinUCB-d", "LinUCB, α = 1")
 SEED = 7
+
+Key = tuple[str, str]
 
 
 @cache
@@ -40,50 +48,64 @@ def problem(where: str, key: str) -> tuple[Any, int]:
     return found.make(), found.horizon
 
 
-@cache
-def competitors(where: str, key: str) -> dict[str, Policy]:
+def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy]:
     """Who competes there, without those who are told the truth."""
     env, horizon = problem(where, key)
     everyone: list[Policy] = [one for one in entries(env, horizon) if not isinstance(one, Yardstick)]
     everyone.append(LinUCB(alpha=1.0, label="LinUCB, α = 1"))
-    return {RECOMMENDED: recommend(env).policy, **{one.name: one for one in everyone}}
+    if propensities:
+        R = env.noise_scale or 0.1
+        everyone = [one for one in everyone if is_random(type(one))]
+        everyone += [LinTS(scale=R / 2, label="LinTS, v = R/2"), LinTS(scale=R, shared=True, label="LinTS, shared")]
+    return {one.name: one for one in everyone}
 
 
-def final(task: tuple[str, str, str, int]) -> tuple[str, str, str, float]:
-    """Mean final regret of one policy in one problem."""
-    where, key, name, runs = task
+def advise(task: tuple[str, str, bool]) -> tuple[Key, dict[str, Policy]]:
+    """What is recommended there, in three ways."""
+    where, key, propensities = task
     env, horizon = problem(where, key)
-    result = simulate(
-        env, competitors(where, key)[name], horizon=horizon, runs=runs, seed=SEED, engine="cpu", workers=1
-    )
-    return where, key, name, float(result.mean()[0, -1])
+    rules = by_rules(env, propensities=propensities).policy
+    log: Policy = LinTS(scale=env.noise_scale or 0.1) if propensities else LinUCB(alpha="practical")
+    rehearsed = recommend(env, horizon=horizon, propensities=propensities).policy
+    return (where, key), {RECOMMENDED: rehearsed, RULES: rules, LOG: log}
 
 
-def compile_one(name: str) -> None:
+def final(task: tuple[Key, str, Policy, int]) -> tuple[Key, str, float]:
+    """Mean final regret of one policy in one problem."""
+    key, name, policy, runs = task
+    env, horizon = problem(*key)
+    result = simulate(env, policy, horizon=horizon, runs=runs, seed=SEED, engine="cpu", workers=1)
+    return key, name, float(result.mean()[0, -1])
+
+
+def compile_one(policy: Policy) -> None:
     """Let a policy be compiled, and kept for the others."""
-    env, _ = problem("arena", "1a")
-    simulate(env, competitors("arena", "1a")[name], horizon=20, runs=1, engine="cpu", workers=1)
+    simulate(problem("arena", "1a")[0], policy, horizon=20, runs=1, engine="cpu", workers=1)
 
 
-def measure(keys: list[tuple[str, str]], runs: int) -> dict[tuple[str, str], dict[str, float]]:
-    """Mean final regret of everyone in all problems."""
-    found: dict[tuple[str, str], dict[str, float]] = {key: {} for key in keys}
+def measure(keys: list[Key], runs: int, *, propensities: bool) -> tuple[dict[Key, dict[str, float]], dict[Key, str]]:
+    """Mean final regret of everyone in all problems, and the names of those recommended."""
+    found: dict[Key, dict[str, float]] = {key: {} for key in keys}
     with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
-        pool.map(compile_one, list(competitors("arena", "1a")), chunksize=1)
-        tasks = [(where, key, name, runs) for where, key in keys for name in competitors(where, key)]
+        pool.map(compile_one, list(competitors("arena", "1a", propensities=propensities).values()), chunksize=1)
         began = time.time()
-        for done, (where, key, name, regret) in enumerate(pool.imap_unordered(final, tasks), 1):
-            found[where, key][name] = regret
+        advised = dict(pool.imap_unordered(advise, [(*key, propensities) for key in keys]))
+        print(f"{len(keys)} problems were given a recommendation in {time.time() - began:.0f} s", flush=True)
+        everyone = {key: competitors(*key, propensities=propensities) | advised[key] for key in keys}
+        tasks = [(key, name, policy, runs) for key in keys for name, policy in everyone[key].items()]
+        for done, (key, name, regret) in enumerate(pool.imap_unordered(final, tasks), 1):
+            found[key][name] = regret
             if done % 100 == 0:
                 print(f"{done} of {len(tasks)} after {time.time() - began:.0f} s", flush=True)
-    return found
+    return found, {key: policies[RECOMMENDED].name for key, policies in advised.items()}
 
 
 def summary(ratios: Iterable[float]) -> str:
     """Geometric mean, share within 50 %, and worst."""
     values = np.array(list(ratios))
     mean = float(np.exp(np.log(values).mean()))
-    return f"geometric mean {mean:.2f}, within 50 % in {np.mean(values <= 1.5):.0%}, worst {values.max():.2f}"
+    many = f"above 3 in {np.sum(values > 3)} of {values.size}"
+    return f"geometric mean {mean:.2f}, within 50 % in {np.mean(values <= 1.5):.0%}, {many}, worst {values.max():.2f}"
 
 
 def main() -> None:
@@ -91,6 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30, help="runs of each pair (default 30)")
     parser.add_argument("--problems", nargs="+", choices=("arena", *BLIND), default=("arena", *BLIND))
+    parser.add_argument("--propensities", action="store_true", help="among policies that draw their decisions")
     args = parser.parse_args()
     wanted = {"arena": [one.key for one in PROBLEMS], **{where: list(found) for where, found in BLIND.items()}}
     keys = []
@@ -100,21 +123,17 @@ def main() -> None:
             keys.append((where, key))
         except ArmspanError as error:
             print(f"without {key}: {error}")
-    found = measure(keys, args.runs)
+    found, advised = measure(keys, args.runs, propensities=args.propensities)
+    shown = SHOWN[: 3 if args.propensities else None]
     for where in args.problems:
         print(f"\n{where}: mean final regret over {args.runs} runs, relative to the best policy's")
-        print(f"{'problem':24}{'recommended':>12}{'LinUCB-d':>10}{'α = 1':>8}  {'best policy':34}recommended policy")
-        ratios: dict[str, list[float]] = {RECOMMENDED: [], "LinUCB-d": [], "LinUCB, α = 1": []}
-        for place, key in keys:
-            if place != where:
-                continue
-            regret = found[where, key]
-            best = min(regret, key=lambda name: regret[name])
-            for name, values in ratios.items():
-                values.append(regret[name] / max(regret[best], 1e-9))
-            rec, paper, one = (values[-1] for values in ratios.values())
-            advised = competitors(where, key)[RECOMMENDED]
-            print(f"{key:24}{rec:>12.2f}{paper:>10.2f}{one:>8.2f}  {best:34}{advised.name}")
+        print(f"{'problem':22}" + "".join(f"{name:>15}" for name in shown) + "  best policy, recommended policy")
+        here = [key for key in keys if key[0] == where]
+        least = {key: min(found[key], key=lambda name, key=key: found[key][name]) for key in here}  # type: ignore[misc]
+        ratios = {name: [found[key][name] / max(found[key][least[key]], 1e-9) for key in here] for name in shown}
+        for i, key in enumerate(here):
+            numbers = "".join(f"{ratios[name][i]:>15.2f}" for name in shown)
+            print(f"{key[1]:22}{numbers}  {least[key]}, {advised[key]}")
         for name, values in ratios.items():
             print(f"{name}: {summary(values)}")
 

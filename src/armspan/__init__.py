@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from armspan.diversity import regret_bound as regret_bound
     from armspan.errors import ArmspanError as ArmspanError
     from armspan.policies.load import load_agent as load_agent
-    from armspan.policies.recommend import recommend as recommend
     from armspan.policies.registry import *  # noqa: F403
     from armspan.simulation import Result as Result
     from armspan.simulation import concatenate as concatenate
     from armspan.simulation import load_result as load_result
     from armspan.simulation import simulate as simulate
+    from armspan.simulation.recommend import recommend as recommend
     from armspan.simulation.warm_up import warm_up as warm_up
     from armspan.sweeps import grid as grid
     from armspan.sweeps import sweep as sweep
@@ -31,7 +31,7 @@ _HOME = {
     "grid": "sweeps",
     "load_agent": "policies.load",
     "load_result": "simulation",
-    "recommend": "policies.recommend",
+    "recommend": "simulation.recommend",
     "regret_bound": "diversity",
     "simulate": "simulation",
     "sweep": "sweeps",

@@ -49,6 +49,7 @@ def live(agent: Any, steps: int, seed: int) -> list[Any]:
         (None, {"dtype": "float32"}),
         (LinUCB(ridge=0.1, alpha=[0.5] * 500), {}),
         (Greedy(feature_bound=1.0), {"ties": "first", "memory": 0}),
+        (LinUCB(alpha="practical", feature_bound=4.0), {}),
     ],
 )
 def test_a_loaded_agent_goes_on_bit_for_bit(policy: Any, options: Any, tmp_path: Path) -> None:

@@ -543,7 +543,7 @@ def test_a_form_that_does_not_say_that_it_learns_late_has_no_agent() -> None:
         def reference(self, env: Any) -> Any:
             return object()
 
-    with pytest.raises(NotApplicable, match="own has no agent: it has a form of its own, which no family knows"):
+    with pytest.raises(NotApplicable, match="own has no agent: it overrides what its family does"):
         Own().agent(2, 2)
 
 

@@ -2,6 +2,7 @@
 
 from armspan.agents.agent import Agent
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
+from armspan.agents.diary import Diary
 from armspan.agents.explanation import Evidence, Explanation
 from armspan.agents.family_agent import FamilyAgent
 from armspan.agents.lineage import Delta
@@ -16,6 +17,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Delta",
+    "Diary",
     "Evidence",
     "Explanation",
     "Exploration",

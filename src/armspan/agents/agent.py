@@ -1,5 +1,6 @@
 """The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
 
+import math
 import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import batch, container, files, forks, lineage
@@ -36,11 +37,22 @@ BAD_SHAPE = kernels.BAD_SHAPE
 
 
 class Agent:
-    """A policy plus what it has learnt. Made by `policy.agent(...)`.
+    """A policy plus what it has learnt. `policy.agent(...)` makes one; you need not call this class yourself.
 
-    Contexts are x (d,) that all arms share, or (K, d), one row per arm, in the order of `arms`; lists, NumPy arrays,
-    pandas and polars rows and mappings from feature names will do. `choose` and `update` may be called from several
-    threads: each is one indivisible step.
+    A context is x (d,), shared by all arms, or (K, d) with one row per arm in the order of `arms`. Lists, NumPy arrays,
+    rows of pandas and polars, and mappings from feature names all work. `choose` and `update` may be called from
+    several threads: each is one indivisible step.
+
+    Parameters
+    ----------
+    settings : Settings
+        How the agent chooses and learns.
+    arms : list
+        Names of the arms, all different and hashable.
+    policy : Policy, optional
+        The policy that it was made by.
+    feature_names : list, optional
+        Names of the features, in order. If left out, the first context that has names sets them.
     """
 
     def __init__(
@@ -65,7 +77,9 @@ class Agent:
             self._use(state)
             forks.remember(self)
         except (MemoryError, OverflowError):
-            raise InvalidParameter("arms and n_features must fit into memory, and do not") from None
+            raise InvalidParameter(
+                f"arms and n_features must fit into memory, got {settings.n_features:,} features"
+            ) from None
 
     def _use(self, state: State) -> None:
         """Go on with this state, in one step; whoever still works with the one before finds it closed."""
@@ -84,7 +98,7 @@ class Agent:
 
     @property
     def feature_names(self) -> tuple[Any, ...] | None:
-        """Names of the features, where they were given or a frame has told them."""
+        """Names of the features, if they were given or a context had some."""
         return self._inputs.feature_names
 
     @property
@@ -99,7 +113,7 @@ class Agent:
 
     @property
     def too_long(self) -> int:
-        """How many contexts came that were longer than feature_bound."""
+        """How many contexts were longer than feature_bound."""
         return self._inputs.too_long
 
     @property
@@ -108,14 +122,32 @@ class Agent:
         return float(self._alphas(1)[0])
 
     @property
+    def noise(self) -> float:
+        """σ̂, how far rewards lie from what was predicted; 0 until enough of them came."""
+        errors, left = self._state.head[[layout.ERRORS, layout.LEFT]]
+        if not self.settings.learnt:
+            raise NotApplicable('noise must be learnt to be known: the policy needs alpha="practical"')
+        return math.sqrt(max(errors, 0.0) / left) if left > 0 else 0.0
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all that was learnt."""
         return sum(part.nbytes for part in self._state.parts)
 
     def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
-        """The arm for this context: the one with the largest mean + α_t·width.
+        """Choose the arm with the largest mean + α_t·width for this context.
 
-        only : names of the arms that are eligible; all, if left out.
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context: features that all arms share, or one row per arm.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        hashable
+            The name of the chosen arm.
         """
         if only is None and self._plain and x.__class__ is ndarray:
             names, _, whole, state = self._core
@@ -128,7 +160,20 @@ class Agent:
         return self.decide(x, only=only).arm
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
-        """`choose`, with the probability that this arm had."""
+        """Choose an arm, as `choose` does, and say with which probability it was chosen.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Decision
+            The arm and its propensity, which is what a log needs to be evaluated later.
+        """
         with self._lock:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             eligible, propensity = self._eligible(only), np.empty(len(self.arms))
@@ -139,9 +184,23 @@ class Agent:
             return Decision(self.arms[k], float(propensity[k]))
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
-        """The probability (K,) of each arm, were this context to be decided now. Decides nothing."""
+        """The probability of each arm if this context were decided now. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        (K,) array
+            Probabilities, in the order of `arms`.
+        """
         with self._lock:
-            return self._shares(self.scores(x).index[None], self._eligible(only))[0]
+            eligible = self._eligible(only)
+            return self._shares(self._in_turn(self.scores(x).index[None], eligible), eligible)[0]
 
     def _shares(self, index: FloatArray, eligible: Any) -> FloatArray:
         """The probability (n, K) of each arm by its index (n, K)."""
@@ -153,22 +212,76 @@ class Agent:
         share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)
         return np.asarray(share + epsilon * eligible / eligible.sum())
 
+    def _in_turn(self, index: FloatArray, eligible: Any, *, counts: bool = False) -> FloatArray:
+        """Index (n, K) by which arms that must be pulled once are taken first, one in each row. Changes index."""
+        head, pulls = self._state.head, self._state.arms[:, layout.PULLS]
+        if self.settings.learnt and head[layout.FORCED] < len(pulls):
+            waiting = np.flatnonzero((pulls == 0) & eligible & (np.arange(len(pulls)) >= head[layout.FORCED]))
+            rows = min(len(index), len(waiting))
+            index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
+            if counts and eligible.all():
+                head[layout.FORCED] = waiting[rows] if rows < len(waiting) else len(pulls)
+        return index
+
     def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
-        """The arms for contexts (n, d) or (n, K, d), all with what is known now; t goes on from one to the next."""
+        """Choose an arm for each of many contexts, all with what is known now; t goes on from one to the next.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        list
+            The name of the arm for each context.
+        """
         return self.decide_many(X, only=only).arms
 
     def decide_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> Decisions:
-        """`choose_many`, with the probability (n,) that each arm had."""
+        """Choose an arm for each of many contexts, as `choose_many` does, with the probability of each choice.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Decisions
+            The arms and their propensities (n,).
+        """
         with self._lock:
-            index, eligible = self.scores_many(X).index, self._eligible(only)
+            eligible = self._eligible(only)
+            index = self._in_turn(self.scores_many(X).index, eligible, counts=True)
             share = self._shares(index, eligible)
             chosen = batch.pick(self._state, index, eligible)
             return Decisions([self.arms[k] for k in chosen], share[np.arange(len(chosen)), chosen])
 
     def top(self, x: Any, n: int, *, only: Sequence[Hashable] | None = None) -> list[Any]:
-        """The n arms with the largest index for this context, best first: one decision, without the ε-mixture."""
+        """The n arms with the largest index for this context, best first. It counts as one decision and ignores ε.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        n : int
+            How many arms to return.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        list
+            Names of the arms.
+        """
         with self._lock:
-            index, eligible = self.scores(x).index, self._eligible(only)
+            eligible = self._eligible(only)
+            index = self._in_turn(self.scores(x).index[None], eligible, counts=True)[0]
             most = int(eligible.sum())
             _validate.whole("n", n, at_least=1, at_most=most)
             order = np.random.default_rng([self.settings.seed, self.decisions]).permutation(len(index))
@@ -178,7 +291,18 @@ class Agent:
             return [self.arms[k] for k in best]
 
     def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context. Decides nothing."""
+        """Mean, width and index of every arm for one context. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+
+        Returns
+        -------
+        Scores
+            One entry per arm.
+        """
         with self._lock:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
@@ -188,7 +312,18 @@ class Agent:
             return Scores(self.arms, mean, width, mean + self.alpha * width)
 
     def scores_many(self, X: Any) -> Scores:
-        """Mean, width and index (n, K) of every arm for many contexts."""
+        """Mean, width and index of every arm for many contexts. Nothing is decided.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+
+        Returns
+        -------
+        Scores
+            One row per context, one column per arm.
+        """
         with self._closed():
             rows = self._inputs.batch(X, len(self.arms))
             mean, width = batch.look(self._state, self._with_intercept(rows))
@@ -202,8 +337,17 @@ class Agent:
     def update(self, arm: Any, x: Any, reward: Any) -> None:
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
-        x : as it was given to choose, or the arm's own row of it. Or many at once: arm a sequence of n names, x (n, d)
-        or (n, K, d), reward (n,); they are learnt all or, if anything is wrong with them, not at all.
+        Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
+        all.
+
+        Parameters
+        ----------
+        arm : hashable, or a list of n names
+            The arm that was chosen.
+        x : (d,) or (K, d) array; for many (n, d) or (n, K, d)
+            The context as it was given to `choose`, or the arm's own row of it.
+        reward : float, or (n,) array
+            What came of it.
         """
         code = BAD_SHAPE
         if self._quick and x.__class__ is ndarray:
@@ -236,10 +380,18 @@ class Agent:
         like: Hashable | None = None,
         weight: float = 1.0,
     ) -> None:
-        """A new arm, at the end of the order.
+        """Add an arm at the end of the order.
 
-        prior : what is known of it: statistics of another agent's arm, or a log (X, rewards). like : an arm of this
-        agent to begin as. weight : how much of either counts.
+        Parameters
+        ----------
+        name : hashable
+            What the arm is called.
+        prior : Statistics or (X, rewards), optional
+            What is known of it: statistics of another agent's arm, or a log of contexts and rewards.
+        like : hashable, optional
+            An arm of this agent that it begins as.
+        weight : float, default 1
+            How much the prior or the other arm counts.
         """
         if self.settings.window is not None and (prior is not None or like is not None):
             raise NotApplicable(
@@ -257,11 +409,18 @@ class Agent:
             state = self._state.with_more([name])
             if seen is not None:
                 state.lineage = state.lineage.changed()
-                state.add(len(names) - 1, Statistics(weight * seen.gram, weight * seen.moment, weight * seen.pulls))
+                parts = (seen.gram, seen.moment, seen.pulls, seen.squares)
+                state.add(len(names) - 1, Statistics(*(weight * part for part in parts)))
             self._use(state)
 
     def remove_arm(self, name: Hashable) -> None:
-        """Forget an arm and all that was learnt of it."""
+        """Forget an arm and all that was learnt of it.
+
+        Parameters
+        ----------
+        name : hashable
+            The arm.
+        """
         with self._closed():
             gone = self._arm(name)
             if len(self.arms) == 1:
@@ -272,15 +431,31 @@ class Agent:
             self._use(state)
 
     def statistics(self, arm: Hashable) -> Statistics:
-        """What was seen of an arm: Σxxᵀ, Σ yx and the pulls, without the ridge."""
+        """What was seen of an arm: Σxxᵀ, Σyx and the number of pulls, without the ridge.
+
+        Parameters
+        ----------
+        arm : hashable
+            The arm.
+
+        Returns
+        -------
+        Statistics
+            Sums that can be added up, and given to `add_arm` of another agent.
+        """
         with self._closed():
             return self._state.statistics(self._arm(arm))
 
     def merge(self, other: "Agent | Delta") -> None:
-        """Learn what another agent has learnt, as if this one had seen it, to rounding; new arms are added.
+        """Learn what another agent has learnt, as if this one had seen it (up to rounding). New arms are added.
 
-        Relatives (copies, agents from one file, forked processes) may meet again: what both hold counts once. Where
-        that cannot be told apart the merge is refused, and nothing changes. other may also be what `delta` returned.
+        Relatives (copies, agents from one file, forked processes) may meet again: what both hold counts once. If that
+        cannot be told apart, the merge is refused and nothing changes.
+
+        Parameters
+        ----------
+        other : Agent or Delta
+            The other agent, or what its `delta` returned.
         """
         if not isinstance(other, Agent | Delta):
             raise InvalidParameter(f"other must be an agent or a delta, got {other!r:.60}")
@@ -296,7 +471,13 @@ class Agent:
             self._use(lineage.joined(self._state, other._state))
 
     def copy(self) -> "Agent":
-        """The same agent once more, that learns for itself from now on; `merge` knows that they are relatives."""
+        """Copy the agent. The copy learns for itself from now on, and `merge` knows that the two are relatives.
+
+        Returns
+        -------
+        Agent
+            The copy.
+        """
         with self._closed():
             state = self._state.copy()
             state.lineage = self._state.lineage.branched(state)
@@ -310,9 +491,15 @@ class Agent:
         return self.copy()
 
     def delta(self) -> Delta:
-        """What was learnt since the agent was made, loaded or copied, or since the last delta: for another's `merge`.
+        """What was learnt since the last delta, or since the agent was made, loaded or copied.
 
-        Workers that report home again and again send one each time, and home merges them in order.
+        Another agent's `merge` takes it. Workers that report home again and again send one delta each time, and home
+        merges them in order.
+
+        Returns
+        -------
+        Delta
+            Something to be pickled, sent and merged.
         """
         if self.settings.forgets:
             raise NotApplicable("an agent that forgets has no delta: what it has forgotten is not new")
@@ -341,30 +528,69 @@ class Agent:
     # Understanding
 
     def explain(self, x: Any, arm: Hashable) -> Explanation:
-        """Which past contexts the arm's estimate for x rests on; mean and width are those of `scores`."""
+        """Which past contexts the arm's estimate for x rests on. Mean and width are those of `scores`.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        arm : hashable
+            The arm.
+
+        Returns
+        -------
+        Explanation
+            The past contexts with their weights; printed, a table.
+        """
         with self._closed():
             k = self._arm(arm)
             rows, per_arm = self._inputs.context(x, len(self.arms))
             return explained(self._state, k, self._with_intercept(rows)[k * per_arm], self._remembered(k))
 
     def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
-        """Whether a decision for x among the eligible arms would explore."""
+        """Whether a decision for x would explore. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Exploration
+            The arm that would be chosen, the one with the largest mean, and the arms whose intervals overlap.
+        """
         with self._lock:
             scores, eligible = self.scores(x), self._eligible(only)
+            order = self._in_turn(scores.index[None].copy(), eligible)[0]
         index, mean = (np.where(eligible, values, -np.inf) for values in (scores.index, scores.mean))
-        chosen, greedy = int(np.argmax(index)), int(np.argmax(mean))
+        chosen, greedy = int(np.argmax(np.where(eligible, order, -np.inf))), int(np.argmax(mean))
         lower = 2 * mean[greedy] - index[greedy]
         reach = [scores.arms[k] for k in np.flatnonzero(index > lower) if k != greedy]
         return Exploration(chosen != greedy or bool(reach), scores.arms[chosen], scores.arms[greedy], tuple(reach))
 
     def diversity(self) -> tuple[ArmKnowledge, ...]:
-        """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen."""
+        """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen.
+
+        Returns
+        -------
+        tuple of ArmKnowledge
+            One entry per arm.
+        """
         with self._closed():
             names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]
             return tuple(arm_knowledge(self._state, k, names) for k in range(len(self.arms)))
 
     def get_params(self) -> dict[str, Any]:
-        """What the agent was made with."""
+        """What the agent was made with.
+
+        Returns
+        -------
+        dict
+            The agent's options, by name.
+        """
         names = ("seed", "intercept", "epsilon", "ties", "memory", "half_life", "window", "dtype")
         params = {"arms": list(self.arms), "n_features": self.settings.n_features, "feature_names": self.feature_names}
         return params | {name: getattr(self.settings, name) for name in names}
@@ -374,12 +600,26 @@ class Agent:
         sizes = f"{len(self.arms)} arms, {self.settings.n_features} features"
         return f"<Agent{policy}: {sizes}, {self.decisions:,} decisions, {self.rewards:,} rewards>"
 
+    def _repr_html_(self) -> str:
+        names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]
+        with self._closed():
+            shown = [arm_knowledge(self._state, k, names) for k in range(min(len(self.arms), _html.MOST_ROWS))]
+        rows = [[str(one.arm), f"{one.pulls:,.5g}", f"{one.eigenvalue:.4g}", one.words] for one in shown]
+        head = ("arm", "pulls", "λ_min(V)", "where least is known")
+        return _html.shown(repr(self).strip("<>"), head, rows, len(self.arms) - len(rows))
+
     def save(self, path: Any) -> None:
-        """Write one file, whole or not at all; `armspan.load_agent` reads it."""
+        """Write the agent to one file, whole or not at all; `armspan.load_agent` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. An older one with this name stays until the new one is complete.
+        """
         container.save(self.to_bytes(), path)
 
     def to_bytes(self) -> bytes:
-        """What `save` writes."""
+        """What `save` writes, as bytes."""
         with self._closed():
             for k in np.flatnonzero(self._state.arms[:, layout.MODE] >= (self.settings.width + 1) // 2):
                 self._state.check(int(k))  # another thread has filled its store and waits for us
@@ -387,7 +627,13 @@ class Agent:
 
     @staticmethod
     def from_bytes(content: bytes) -> "Agent":
-        """The agent that `to_bytes` was called on: as `armspan.load_agent`, and as safe."""
+        """The agent that `to_bytes` was called on. It reads what `armspan.load_agent` reads, just as safely.
+
+        Parameters
+        ----------
+        content : bytes
+            What `to_bytes` returned.
+        """
         agent: Agent = loader()(content)
         return agent
 
@@ -410,6 +656,7 @@ class Agent:
                 yield
             finally:
                 head[layout.CLOSED] -= 1.0 if self._state.head is head else 0.0
+                self._state.recount()
                 if self._state.head is not head:
                     self._state.head[layout.CLOSED] = 0.0
 
@@ -495,7 +742,7 @@ class Agent:
             rows = self._inputs.batch(X, len(self.arms))
             y = _validate.array("reward", rewards, shape=(len(rows),))
             if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
-                raise InvalidParameter(f"arm must have {len(rows)} entries, one a reward, got {arms!r:.60}")
+                raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
             chosen = self._places(arms)
             if rows.ndim == 3:
                 rows = rows[np.arange(len(rows)), chosen]
@@ -538,7 +785,8 @@ class Agent:
                 np.trace(gram) + self.settings.ridge
             ):
                 raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
-            return Statistics((gram + gram.T) / 2, moment, _validate.real("prior.pulls", prior.pulls, at_least=0))
+            pulls = _validate.real("prior.pulls", prior.pulls, at_least=0)
+            return Statistics((gram + gram.T) / 2, moment, pulls, float(prior.squares))
         if not isinstance(prior, tuple) or len(prior) != 2:
             raise InvalidParameter(f"prior must be statistics of an arm or a pair (X, rewards), got {prior!r:.60}")
         X, rewards = prior
@@ -549,7 +797,7 @@ class Agent:
         y = _validate.array("prior rewards", rewards, shape=(len(rows),))
         if not np.isfinite(rows).all():
             raise InvalidParameter(_first_bad("prior X", rows))
-        return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)))
+        return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)), float(y @ y))
 
     def _with_intercept(self, rows: FloatArray) -> FloatArray:
         if not self.settings.intercept:
@@ -570,6 +818,8 @@ class Agent:
         if self.settings.schedule is not None:
             steps, which = np.unique(t.astype(np.int64), return_inverse=True)  # with a window the last one repeats
             return self.settings.schedule(steps)[which]
+        if self.settings.learnt:
+            return self.settings.scale * self.noise * np.sqrt(np.log(t + 1.0))
         return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
 
     def _set_alpha(self) -> None:

@@ -21,7 +21,7 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 
 
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
-    """Σxxᵀ, Σ yx and pulls of every arm over rows X (n, d)."""
+    """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d)."""
     d = X.shape[1]
     grams, moments, taken = np.zeros((n_arms, d, d)), np.zeros((n_arms, d)), np.empty((min(SORTED, len(X)), d))
     for start in range(0, len(X), SORTED):
@@ -36,7 +36,8 @@ def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> lis
                 grams[k] += own.T @ own
                 moments[k] += y[mine] @ own
     pulls = np.bincount(arms, minlength=n_arms)
-    return [Statistics(grams[k], moments[k], float(pulls[k])) for k in range(n_arms)]
+    squares = np.bincount(arms, weights=rewards**2, minlength=n_arms)
+    return [Statistics(grams[k], moments[k], float(pulls[k]), float(squares[k])) for k in range(n_arms)]
 
 
 def learn(

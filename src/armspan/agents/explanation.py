@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armspan._text import counted, table
 from armspan._typing import FloatArray
 from armspan.agents.state import State
 from armspan.kernels import agent as kernels
@@ -13,9 +14,22 @@ from armspan.kernels import agent_layout as layout
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One past context of the arm: x, how often it was pulled in it, the mean reward, the weight β in the estimate.
+    """One past context of an arm, and its part in an estimate.
 
-    mean_part : β times the mean reward, its part of r̂. variance_part : β²/pulls, its part of σ̂².
+    Attributes
+    ----------
+    x : (d,) array
+        The context.
+    pulls : float
+        How often the arm was pulled in it.
+    mean_reward : float
+        The mean reward of these pulls.
+    beta : float
+        The weight β in the estimate.
+    mean_part : float
+        β times the mean reward: its part of r̂.
+    variance_part : float
+        β²/pulls: its part of σ̂².
     """
 
     x: FloatArray
@@ -28,12 +42,23 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Where r̂ and σ̂ of one arm in one context come from; the parts add up.
+    """Where r̂ and σ̂ of one arm in one context come from. The parts add up; printed, it is a table.
 
-    evidence : the remembered contexts, those that weigh most in σ̂ first.
-    prior_variance : the part of the dummy contexts (the ridge) in σ̂²; their rewards are 0, so they have none in r̂.
-    other_mean, other_variance : the part of what is not remembered one by one: contexts that were let go when memory
-        was full, and a warm start.
+    Attributes
+    ----------
+    arm : hashable
+        The arm.
+    mean : float
+        r̂, as in `Agent.scores`.
+    width : float
+        σ̂, as in `Agent.scores`.
+    evidence : tuple of Evidence
+        The remembered contexts; those that weigh most in σ̂ come first.
+    prior_variance : float
+        The part of the dummy contexts (the ridge) in σ̂². Their rewards are 0, so they have no part in r̂.
+    other_mean, other_variance : float
+        The part of what is not remembered one by one: contexts that were dropped when memory was full, and a warm
+        start.
     """
 
     arm: Hashable
@@ -46,28 +71,26 @@ class Explanation:
 
     @property
     def prior_share(self) -> float:
-        """The share of the prior in σ̂²: near 1, the estimate is hardly more than a guess."""
+        """The prior's share of σ̂². Near 1, the estimate is hardly more than a guess."""
         return self.prior_variance / self.width**2 if self.width else 0.0
 
     def __str__(self) -> str:
-        lines = [
-            f"arm {self.arm}: mean {self.mean:.4g}, width {self.width:.4g}",
-            f"{'context':<38}{'pulls':>9}{'mean reward':>13}{'weight β':>11}{'in mean':>11}{'in width²':>11}",
-        ]
+        rows = []
         for row in self.evidence[:10]:
             features = "(" + ", ".join(f"{value:.3g}" for value in row.x[:5]) + (", …)" if row.x.size > 5 else ")")
-            numbers = f"{row.pulls:>9.4g}{row.mean_reward:>13.4g}{row.beta:>11.4g}{row.mean_part:>11.4g}"
-            lines.append(f"{features:<38}{numbers}{self._share(row.variance_part):>11}")
+            numbers = (f"{value:.4g}" for value in (row.pulls, row.mean_reward, row.beta, row.mean_part))
+            rows.append((features, *numbers, self._share(row.variance_part)))
         if len(self.evidence) > 10:
             rest = self.evidence[10:]
             pulls, mean = sum(row.pulls for row in rest), sum(row.mean_part for row in rest)
             variance = self._share(sum(row.variance_part for row in rest))
-            lines.append(f"{f'{len(rest)} more contexts':<38}{pulls:>9.4g}{'':>24}{mean:>11.4g}{variance:>11}")
-        lines.append(
-            f"{'contexts that are not remembered':<71}{self.other_mean:>11.4g}{self._share(self.other_variance):>11}"
-        )
-        lines.append(f"{'the prior (dummy contexts)':<71}{0:>11}{self._share(self.prior_variance):>11}")
-        return "\n".join(lines)
+            name = counted(len(rest), "more context")
+            rows.append((name, f"{pulls:.4g}", "", "", f"{mean:.4g}", variance))
+        other = f"{self.other_mean:.4g}", self._share(self.other_variance)
+        rows.append(("contexts not remembered", "", "", "", *other))
+        rows.append(("the prior (dummy contexts)", "", "", "", "0", self._share(self.prior_variance)))
+        head = ("context", "pulls", "mean reward", "weight β", "in mean", "in width²")
+        return "\n".join([f"arm {self.arm}: mean {self.mean:.4g}, width {self.width:.4g}", *table(head, rows)])
 
     def _share(self, variance: float) -> str:
         return f"{variance / self.width**2:.1%}" if self.width else "0.0%"

@@ -26,7 +26,25 @@ ONE_RUN = np.zeros(1, dtype=np.int64)
 
 
 class FamilyAgent(PolicyAgent):
-    """The agent of a policy that has a family; see `PolicyAgent`."""
+    """The agent of a policy that has a compiled family. Used as `PolicyAgent` says.
+
+    Parameters
+    ----------
+    settings : FamilySettings
+        How the agent learns.
+    arms : list
+        Names of the arms.
+    policy : Policy
+        The policy that it was made by.
+    family : Family
+        The compiled functions that choose and learn.
+    knobs : dict
+        The numbers and functions of the step that the family is told.
+    sizes : dict, optional
+        Sizes of the family's fields that are not the usual ones.
+    feature_names : list, optional
+        Names of the features, in order.
+    """
 
     def __init__(
         self,
@@ -48,14 +66,22 @@ class FamilyAgent(PolicyAgent):
         try:
             self._state = self._fresh(len(self._place), FEWEST_CONTEXTS if self._by_context else 0)
         except (MemoryError, ValueError):
-            raise InvalidParameter("arms and n_features must fit into memory, and do not") from None
+            raise InvalidParameter(
+                f"arms and n_features must fit into memory, got {settings.n_features:,} features"
+            ) from None
 
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self._state)
 
     def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context; where indices are drawn, their means. Decides nothing."""
+        """Mean, width and index of every arm for one context; where indices are drawn, their means. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        """
         with self._lock:
             seen = self._family.seen(self._state, self._block(self._features(x)), self._knobs())
             return Scores(self.arms, seen.mean, seen.width, seen.index)

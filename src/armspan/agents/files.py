@@ -36,6 +36,7 @@ class Stored:
     arrays: dict[str, Any]
     held: dict[str, int]
     decisions: dict[str, int]
+    forced: int
 
 
 def encoded(state: State, policy: Any, feature_names: Sequence[Any] | None) -> bytes:
@@ -49,6 +50,7 @@ def encoded(state: State, policy: Any, feature_names: Sequence[Any] | None) -> b
         "feature_names": encoded_names(feature_names),
         "held": state.lineage.held(state),
         "decisions": state.lineage.decisions(state),
+        "forced": int(state.head[layout.FORCED]),
     }
     return pack(header, _arrays(state, [] if state.window is None else list(state.window.entries)))
 
@@ -59,7 +61,8 @@ def checked(content: Content, name: str) -> Stored:
     try:
         stored = Stored(
             **{part: header[part] for part in ("policy", "settings", "arms", "feature_names")},
-            arrays=content.arrays,
+            arrays=_with_squares(content.arrays, header["settings"]),
+            forced=_count(header.get("forced", 0)),
             held=_counts(header.get("held", {content.checksum: 1})),
             decisions=_counts(header.get("decisions", {})),
         )
@@ -72,7 +75,9 @@ def checked(content: Content, name: str) -> Stored:
 def restore(state: State, stored: Stored) -> None:
     """Put what was learnt into a fresh state. Room for what is not yet learnt is not touched: it costs nothing."""
     arrays = stored.arrays
-    demand(bool(np.isfinite(arrays["arms"]).all()) and bool((arrays["arms"][:, layout.PULLS] >= 0).all()))
+    known = np.delete(arrays["arms"], [] if state.settings.learnt else layout.SQUARES, axis=1)
+    demand(bool(np.isfinite(known).all()) and bool((arrays["arms"][:, layout.PULLS] >= 0).all()))
+    demand(not (arrays["arms"][:, layout.SQUARES] < 0).any())
     demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()) and bool(np.isfinite(arrays["room"]).all()))
     state.arms[:] = arrays["arms"]
     used = _used(state.arms)
@@ -89,6 +94,8 @@ def restore(state: State, stored: Stored) -> None:
     if state.window is not None:
         entries = zip(who, x, y, strict=True)
         state.window.entries = deque((state.names[k], row.copy(), float(value)) for k, row, value in entries)
+    state.head[layout.FORCED] = min(stored.forced, len(state.names))
+    state.recount()
     demand(sum(stored.decisions.values()) <= state.head[layout.DECISIONS])
     state.lineage = begun(state, stored.held, stored.decisions)
 
@@ -158,5 +165,18 @@ def _restore_memory(state: State, slots: Any, entries: Any) -> None:
 def _counts(entries: Any) -> dict[str, int]:
     """Whose rewards or decisions the file holds; older ones do not say it, and are known by their checksum."""
     counts = dict(entries)
-    demand(all(isinstance(name, str) and type(count) is int and count >= 0 for name, count in counts.items()))
-    return counts
+    demand(all(isinstance(name, str) for name in counts))
+    return {name: _count(count) for name, count in counts.items()}
+
+
+def _count(value: Any) -> int:
+    demand(type(value) is int and value >= 0)
+    return int(value)
+
+
+def _with_squares(arrays: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """The arrays of a file; one from before Σy² was kept does not know it."""
+    arms, d = arrays["arms"], Settings(**settings).width
+    if arms.ndim != 2 or arms.shape[1] != layout.THETA - 1 + d:
+        return arrays
+    return {**arrays, "arms": np.insert(arms, layout.SQUARES, np.nan, axis=1)}

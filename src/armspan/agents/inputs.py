@@ -99,7 +99,7 @@ class Inputs:
         if how == "raise":
             raise InvalidParameter(f"{name} must be at most feature_bound = {bound:g} long, got length {longest:.6g}")
         if not self.too_long:
-            done = "shortened to it" if how == "clip" else "used as it is, and theory's bounds do not hold"
+            done = "shortened to it" if how == "clip" else "used as it is; theory's bounds do not hold for it"
             LOGGER.warning("%s is longer than feature_bound = %g: length %.6g, %s", name, bound, longest, done)
         self.too_long += int(long.sum())
         if how == "clip" and np.isfinite(longest):

@@ -6,6 +6,7 @@ process begins with all that was held and with a new id, and keeps what it began
 since can be told apart, and merged once.
 """
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -104,10 +105,18 @@ class Lineage:
 
 @dataclass(frozen=True, eq=False)
 class Delta:
-    """What an agent has learnt between two moments, for `merge` of another: made by `Agent.delta`.
+    """What an agent has learnt between two moments, for another agent's `merge`. `Agent.delta` makes one.
 
-    since : how many rewards of each agent it held before. now : what it holds after. news : what came between.
-    shape : what agents must have in common to be merged.
+    Attributes
+    ----------
+    since : dict
+        How many rewards of each agent it held before.
+    now : Knowledge
+        What it holds after.
+    news : Knowledge
+        What came in between.
+    shape : dict
+        What agents must have in common to be merged.
     """
 
     since: Held
@@ -154,7 +163,7 @@ def refused(mine: Held, theirs: Held) -> InvalidParameter:
     """Why two agents cannot be merged."""
     shared = sum(min(mine.get(name, 0), count) for name, count in theirs.items())
     return InvalidParameter(
-        f"other must not share rewards with this agent that cannot be told apart, and they share {shared:,}: "
+        f"other must not hold rewards that this agent holds too, unless they can be told apart, got {shared:,}: "
         "let workers send agent.delta() each time, and merge that"
     )
 
@@ -164,15 +173,21 @@ def missing(since: Held, held: Held) -> InvalidParameter:
     lacking = sum(max(count - held.get(name, 0), 0) for name, count in since.items())
     if lacking:
         return InvalidParameter(
-            f"other must follow what this agent holds, and {lacking:,} rewards before it are missing"
+            f"other must continue what this agent holds, but {lacking:,} rewards before it are missing"
         )
-    return InvalidParameter("other must be new to this agent, and it holds a part of it already")
+    return InvalidParameter("other must be new to this agent, but it holds a part of it already")
 
 
 def _less(seen: Statistics, base: Statistics | None) -> Statistics:
     if base is None:
         return seen
-    return Statistics(seen.gram - base.gram, seen.moment - base.moment, max(seen.pulls - base.pulls, 0.0))
+    squares = seen.squares - base.squares
+    return Statistics(
+        seen.gram - base.gram,
+        seen.moment - base.moment,
+        max(seen.pulls - base.pulls, 0.0),
+        squares if math.isnan(squares) else max(squares, 0.0),
+    )
 
 
 def add(state: State, news: Knowledge) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import container, forks
@@ -22,7 +22,24 @@ from armspan.errors import InvalidParameter, NotApplicable
 
 @dataclass(frozen=True, kw_only=True)
 class FamilySettings:
-    """What an agent of any family, or of none, is made with and keeps for life; see `armspan.agents.Settings`."""
+    """What an agent without a tuned form is made with and keeps for life.
+
+    Parameters
+    ----------
+    n_features : int
+        d, without the intercept.
+    intercept : bool, default False
+        Whether a constant 1 is added to the features.
+    seed : int, default 0
+        Seed of ties and of what the policy draws.
+    feature_bound : float, optional
+        l, the length that contexts should not exceed; None if it is not known.
+    long_contexts : str, default "warn"
+        What to do with longer contexts: "warn" logs the first one and counts all, "clip" shortens them, "raise" refuses
+        them.
+    largest : float, default 1e100
+        The largest length of features and the largest reward that are accepted.
+    """
 
     n_features: int
     intercept: bool = False
@@ -53,10 +70,21 @@ class Reward(NamedTuple):
 
 
 class PolicyAgent(ABC):
-    """A policy plus what it has learnt. Made by `policy.agent(...)`, for policies without a tuned agent.
+    """A policy plus what it has learnt, for policies without a tuned agent. `policy.agent(...)` makes one.
 
-    Contexts are given as to `armspan.agents.Agent`, and `choose`, `update`, `decide`, `scores`, `save` are used alike.
-    A policy that draws its choices does so from the agent's own stream: the same seed gives the same.
+    Contexts are given as to `armspan.Agent`, and `choose`, `update`, `decide`, `scores` and `save` are used in the same
+    way. A policy that draws its choices draws them from the agent's own stream: the same seed gives the same choices.
+
+    Parameters
+    ----------
+    settings : FamilySettings
+        How the agent learns.
+    arms : list
+        Names of the arms.
+    policy : Policy
+        The policy that it was made by.
+    feature_names : list, optional
+        Names of the features, in order. If left out, the first context that has names sets them.
     """
 
     def __init__(
@@ -82,12 +110,12 @@ class PolicyAgent(ABC):
 
     @property
     def feature_names(self) -> tuple[Any, ...] | None:
-        """Names of the features, where they were given or a frame has told them."""
+        """Names of the features, if they were given or a context had some."""
         return self._inputs.feature_names
 
     @property
     def too_long(self) -> int:
-        """How many contexts came that were longer than feature_bound."""
+        """How many contexts were longer than feature_bound."""
         return self._inputs.too_long
 
     @property
@@ -98,35 +126,94 @@ class PolicyAgent(ABC):
     # Choosing
 
     def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
-        """The arm for this context; only : names of the arms that are eligible, all if left out."""
+        """Choose an arm for this context.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context: features that all arms share, or one row per arm.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        hashable
+            The name of the chosen arm.
+        """
         with self._lock, Uninterrupted():
             k = self._chosen(x, only)
             self.decisions += 1
             return self.arms[k]
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
-        """`choose`, with the probability that this arm had."""
+        """Choose an arm, as `choose` does, and say with which probability it was chosen.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Decision
+            The arm and its propensity.
+        """
         with self._lock, Uninterrupted():
             k, share = self._decided(x, only)
             self.decisions += 1
             return Decision(self.arms[k], float(share[k]))
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
-        """The probability (K,) of each arm, were this context to be decided now. Decides nothing."""
+        """The probability of each arm if this context were decided now. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        (K,) array
+            Probabilities, in the order of `arms`.
+        """
         with self._lock:
             return self._shares(x, only)
 
     @abstractmethod
     def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context. Decides nothing."""
+        """Mean, width and index of every arm for one context. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+
+        Returns
+        -------
+        Scores
+            One entry per arm.
+        """
 
     # Learning
 
     def update(self, arm: Any, x: Any, reward: Any) -> None:
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
-        x : as it was given to choose. Or many at once: arm a sequence of n names, x (n, d) or (n, K, d), reward (n,);
-        they are learnt all or, if anything is wrong with them, not at all.
+        Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
+        all.
+
+        Parameters
+        ----------
+        arm : hashable, or a list of n names
+            The arm that was chosen.
+        x : (d,) or (K, d) array; for many (n, d) or (n, K, d)
+            The context as it was given to `choose`.
+        reward : float, or (n,) array
+            What came of it.
         """
         with self._lock, Uninterrupted() as hold:
             if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
@@ -144,13 +231,25 @@ class PolicyAgent(ABC):
     # Arms
 
     def add_arm(self, name: Hashable) -> None:
-        """A new arm, at the end of the order, of which nothing is known."""
+        """Add an arm of which nothing is known, at the end of the order.
+
+        Parameters
+        ----------
+        name : hashable
+            What the arm is called.
+        """
         with self._lock, Uninterrupted():
             names = distinct([*self._place, name])
             self._take_over(names, np.array([*range(len(names) - 1), -1]))
 
     def remove_arm(self, name: Hashable) -> None:
-        """Forget an arm and all that was learnt of it alone."""
+        """Forget an arm and all that was learnt of it alone.
+
+        Parameters
+        ----------
+        name : hashable
+            The arm.
+        """
         with self._lock, Uninterrupted():
             gone = self._arm(name)
             if len(self._place) == 1:
@@ -159,9 +258,14 @@ class PolicyAgent(ABC):
             self._take_over([names[row] for row in rows], rows)
 
     def merge(self, other: Self) -> None:
-        """Learn what another agent has learnt, as if this one had seen it, to rounding; it must know the same arms.
+        """Learn what another agent has learnt, as if this one had seen it (up to rounding).
 
-        Agents that share a past (copies, from one file) are refused: what both hold would count twice.
+        Agents that share a past (copies, agents from one file) are refused, because what both hold would count twice.
+
+        Parameters
+        ----------
+        other : PolicyAgent
+            An agent of the same policy that knows the same arms.
         """
         if not isinstance(other, type(self)):
             raise InvalidParameter(f"other must be an agent of the same kind, got {other!r:.60}")
@@ -181,16 +285,22 @@ class PolicyAgent(ABC):
     # Keeping
 
     def copy(self) -> Self:
-        """The same agent once more, that learns for itself from now on."""
+        """Copy the agent. The copy learns for itself from now on."""
         twin: Self = loader()(self.to_bytes())
         return twin
 
     def save(self, path: Any) -> None:
-        """Write one file, whole or not at all; `armspan.load_agent` reads it."""
+        """Write the agent to one file, whole or not at all; `armspan.load_agent` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. An older one with this name stays until the new one is complete.
+        """
         container.save(self.to_bytes(), path)
 
     def to_bytes(self) -> bytes:
-        """What `save` writes."""
+        """What `save` writes, as bytes."""
         with self._lock:
             header = {
                 "policy": container.policy_header(self.policy),
@@ -205,7 +315,13 @@ class PolicyAgent(ABC):
             return container.pack(header, self._arrays())
 
     def restore(self, content: container.Content) -> None:
-        """Put what was learnt into this fresh agent; raises one of `container.DAMAGE` where it does not fit."""
+        """Put what was learnt into this fresh agent; raises one of `container.DAMAGE` where it does not fit.
+
+        Parameters
+        ----------
+        content : Content
+            The parts of a file.
+        """
         header = content.header
         self._restore(content.arrays)
         counted = header["decisions"], header["rewards"]
@@ -216,7 +332,13 @@ class PolicyAgent(ABC):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """The agent that `to_bytes` was called on: as `armspan.load_agent`, and as safe."""
+        """The agent that `to_bytes` was called on. It reads what `armspan.load_agent` reads, just as safely.
+
+        Parameters
+        ----------
+        content : bytes
+            What `to_bytes` returned.
+        """
         agent: Self = loader()(content)
         return agent
 
@@ -227,6 +349,16 @@ class PolicyAgent(ABC):
         sizes = f"{len(self._place)} arms, {self.settings.n_features} features"
         counts = f"{self.decisions:,} decisions, {self.rewards:,} rewards"
         return f"<Agent of {described(self.policy)}: {sizes}, {counts}>"
+
+    def _repr_html_(self) -> str:
+        arms, features = map(str, self.arms[: _html.MOST_ROWS]), self.feature_names or (self.settings.n_features,)
+        rows = [
+            ("arms", ", ".join(arms) + (", …" if len(self._place) > _html.MOST_ROWS else "")),
+            ("features", ", ".join(map(str, features))),
+            ("decisions", f"{self.decisions:,}"),
+            ("rewards", f"{self.rewards:,}"),
+        ]
+        return _html.shown("Agent", ("policy", described(self.policy)), rows)
 
     # What each kind of agent does in its own way
 
@@ -278,7 +410,7 @@ class PolicyAgent(ABC):
 
     @property
     def _step(self) -> int:
-        """T of the next decision, for schedules."""
+        """The t of the next decision, for schedules."""
         return max(self.decisions, self.rewards) + 1
 
     def _features(self, x: Any) -> FloatArray:

@@ -23,13 +23,24 @@ RUN = 0
 
 
 class ReferenceAgent(PolicyAgent):
-    """The agent of a policy that has no family: KernelUCB, ILTCB, RandomizedUCB, and experts that are functions.
+    """The agent of a policy without a family: KernelUCB, ILTCB, RandomizedUCB, and experts that are functions.
 
     It runs in Python, with the policy's reference. All rewards are kept, as long as the policy can be written to a
     file: a file holds them, and loading learns them again. Functions of a policy (experts, say) are called while the
     agent is locked, and Ctrl-C waits for them.
 
-    make : from a number of arms to a fresh reference, which `learns_late` (see `armspan.policies.base.Reference`).
+    Parameters
+    ----------
+    settings : FamilySettings
+        How the agent learns.
+    arms : list
+        Names of the arms.
+    policy : Policy
+        The policy that it was made by.
+    make : function
+        From a number of arms to a fresh reference that `learns_late` (see `armspan.policies.base.Reference`).
+    feature_names : list, optional
+        Names of the features, in order.
     """
 
     def __init__(
@@ -50,9 +61,14 @@ class ReferenceAgent(PolicyAgent):
         return _array_bytes(self._reference, set()) + (0 if self._past is None else self._past.nbytes)
 
     def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context. Decides nothing.
+        """Mean, width and index of every arm for one context. Nothing is decided.
 
         Where a policy estimates no rewards, mean and index are the probabilities of the arms, and widths are 0.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
         """
         with self._lock:
             features = self._features(x)
@@ -158,7 +174,9 @@ class ReferenceAgent(PolicyAgent):
     def _take_over(self, names: list[Hashable], rows: IntArray) -> None:
         if not self._arm_by_arm:
             name = self.policy.name
-            raise NotApplicable(f"arms of {name} can neither come nor go: what it learns of one concerns all of them")
+            raise NotApplicable(
+                f"arms of {name} can be neither added nor removed: what it learns about one concerns all of them"
+            )
         fresh, shared = self._make(len(names)), bool(getattr(self.policy, "shared", False))
         past = None if self._past is None else self._past.continued(self.settings.width, rows, shared=shared)
         fresh.take_over(self._reference, rows)
@@ -179,7 +197,7 @@ class ReferenceAgent(PolicyAgent):
     # Keeping
 
     def copy(self) -> "ReferenceAgent":
-        """The same agent once more, that learns for itself from now on; functions of its policy are not copied."""
+        """Copy the agent. The copy learns for itself from now on; functions of its policy are not copied."""
         with self._lock:
             twin = ReferenceAgent(
                 self.settings, self.arms, policy=self.policy, make=self._make, feature_names=self.feature_names

@@ -19,17 +19,41 @@ MOST_REMEMBERED, MOST_NUMBERS = 100_000, 10**7
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How an agent chooses and learns.
+    """How a tuned agent chooses and learns.
 
-    n_features : d, without the intercept. ridge : V begins as ridge·I.
-    bias, scale : α_t = bias + scale·√log f(t). schedule : α_t as a function of t instead, if not None.
-    seed : of ties and of the ε-mixture. intercept : whether a constant 1 is added to the features.
-    epsilon : probability of choosing any eligible arm at random. ties : "random" or "first".
-    memory : how many (arm, context) pairs are remembered for `explain`; with a window, all that are in it.
-    half_life : rewards after which an old one counts half; window : how many are kept at all; None: all, for ever.
-    dtype : of V⁻¹ and V, "float64" or "float32".
-    feature_bound : l, which contexts should not be longer than; None if that is not known. long_contexts : what is done
-    with those that are: "warn" logs the first one and counts all, "clip" shortens them, "raise" refuses them.
+    Parameters
+    ----------
+    n_features : int
+        d, without the intercept.
+    ridge : float
+        V begins as ridge·I.
+    bias, scale : float
+        α_t = bias + scale·√log f(t).
+    schedule : function, optional
+        α_t as a function of t instead.
+    learnt : bool, default False
+        α_t = scale·σ̂·√log(t + 1) instead, with σ̂ from the errors of predictions, after one pull of every arm.
+    seed : int, default 0
+        Seed of ties and of ε.
+    intercept : bool, default False
+        Whether a constant 1 is added to the features.
+    epsilon : float, default 0
+        Probability of choosing at random among the arms that may be chosen.
+    ties : str, default "random"
+        How ties are broken: "random", or "first" of the arms.
+    memory : int, default 256
+        How many (arm, context) pairs are remembered for `explain`; with a window, all that are in it.
+    half_life : float, optional
+        After how many rewards an old one counts half; rewards count for ever if left out.
+    window : int, optional
+        How many rewards are kept at all; all of them if left out.
+    dtype : str, default "float64"
+        Precision of V⁻¹ and V, "float64" or "float32".
+    feature_bound : float, optional
+        l, the length that contexts should not exceed; None if it is not known.
+    long_contexts : str, default "warn"
+        What to do with longer contexts: "warn" logs the first one and counts all, "clip" shortens them, "raise" refuses
+        them.
     """
 
     n_features: int
@@ -37,6 +61,7 @@ class Settings:
     bias: float
     scale: float
     schedule: Schedule | None = None
+    learnt: bool = False
     seed: int = 0
     intercept: bool = False
     epsilon: float = 0.0
@@ -64,6 +89,8 @@ class Settings:
         _validate.one_of("ties", self.ties, TIES)
         _validate.one_of("dtype", self.dtype, DTYPES)
         _validate.one_of("long_contexts", self.long_contexts, LONG_CONTEXTS)
+        if self.learnt and self.dtype != "float64":
+            raise InvalidParameter(f"dtype must be 'float64' where the noise is learnt, got {self.dtype!r}")
         smallest, largest, least = RIDGES[self.dtype]
         if not smallest <= self.ridge <= largest:
             raise InvalidParameter(

@@ -11,6 +11,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.agents.settings import Settings
 from armspan.agents.window import Window
 from armspan.errors import InvalidParameter
+from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 from armspan.kernels import triangles
@@ -26,11 +27,24 @@ DRIFT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What was seen of an arm, without the ridge: gram = Σxxᵀ (d, d), moment = Σ yx (d,), and how many pulls."""
+    """What was seen of an arm, without the ridge.
+
+    Attributes
+    ----------
+    gram : (d, d) array
+        Σxxᵀ over the pulls of the arm.
+    moment : (d,) array
+        Σyx over the same pulls.
+    pulls : float
+        How many there were.
+    squares : float
+        Σy²; NaN where it is not known. An agent that learns how large the noise is needs it.
+    """
 
     gram: FloatArray
     moment: FloatArray
     pulls: float
+    squares: float = math.nan
 
 
 class State:
@@ -57,6 +71,7 @@ class State:
         self.head[layout.INTERCEPT] = settings.intercept
         self.head[layout.FIRST_OF_TIES] = settings.ties == "first"
         self.head[layout.EPSILON], self.head[layout.OFTEN] = settings.epsilon, settings.often
+        self.head[layout.LEARNT] = settings.learnt
         self.head[layout.TIED_WITHIN] = ROUNDING if settings.dtype == "float64" else SINGLE_ROUNDING
         for k in range(len(self.names)):
             self.clear(k)
@@ -125,7 +140,8 @@ class State:
         """What arm k has seen."""
         d = self.settings.width
         gram = self.gram(k) - self.settings.ridge * np.eye(d)
-        return Statistics(gram, self.store[k, :d].astype(np.float64), float(self.arms[k, layout.PULLS]))
+        pulls, squares = self.arms[k, [layout.PULLS, layout.SQUARES]]
+        return Statistics(gram, self.store[k, :d].astype(np.float64), float(pulls), float(squares))
 
     def add(self, k: int, seen: Statistics) -> None:
         """Arm k learns what was seen elsewhere."""
@@ -133,14 +149,19 @@ class State:
         V = self.gram(k) + seen.gram
         if not max(np.abs(V).max(), np.abs(seen.moment).max()) < self.settings.largest**2:
             raise InvalidParameter(f"sums of squares must be below {self.settings.largest**2:g}")
+        if self.settings.learnt and not seen.squares >= 0:
+            raise InvalidParameter(
+                "squares must be the sum of squared rewards: an agent that learns its noise needs it"
+            )
         self.store[k, :d] += seen.moment
         self.arms[k, layout.PULLS] += seen.pulls
+        self.arms[k, layout.SQUARES] += seen.squares
         self.rebuild(k, V)
 
     def relearn(self, k: int, X: FloatArray, rewards: FloatArray) -> None:
         """Arm k has seen rows X (n, d) and nothing else."""
         self.store[k, : self.settings.width] = rewards @ X
-        self.arms[k, layout.PULLS] = len(X)
+        self.arms[k, layout.PULLS], self.arms[k, layout.SQUARES] = len(X), rewards @ rewards
         self.rebuild(k, self.settings.ridge * np.eye(self.settings.width) + X.T @ X)
 
     def check(self, k: int) -> None:
@@ -201,10 +222,15 @@ class State:
         for k in range(len(self.names)):
             ridge = self.settings.ridge * np.eye(d)
             self.store[k, :d] *= factor
-            self.arms[k, layout.PULLS] *= factor
+            self.arms[k, [layout.PULLS, layout.SQUARES]] *= factor
             self.rebuild(k, ridge + factor * (self.gram(k) - ridge))
         self.memory[:, layout.SEEN] *= factor
         self.memory[:, layout.SUM] *= factor
+
+    def recount(self) -> None:
+        """What σ̂ is made of, afresh from what every arm holds; needed after anything but `learn`."""
+        if self.settings.learnt:
+            kernels.recount(self.head, self.arms, self.store)
 
     def entries(self, k: int | None = None) -> FloatArray:
         """What is remembered (m, 4 + d), of arm k or of all; in the order in which it was last pulled."""
@@ -240,6 +266,7 @@ class State:
         new.window = None if self.window is None else self.window.copy(set(names))
         new._make_store(names)
         new.head[: layout.HEAD] = self.head[: layout.HEAD]
+        new.head[layout.FORCED] = np.count_nonzero((rows >= 0) & (rows < self.head[layout.FORCED]))
         new.sizes_changed()
         for k, row in enumerate(rows):
             if row >= 0:

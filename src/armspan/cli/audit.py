@@ -9,7 +9,7 @@ from armspan._json import as_json
 from armspan.cli.common import add_command, add_common, need_lab, output_folder
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import LEVEL
-from armspan.policies.recommend import recommend
+from armspan.policies.rules import by_rules
 
 EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward spent --out out/audit"
 MOST_NAMED = 10
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = [*log.words(), *_left_out(log.bad, log.rows)]
-    advice = recommend(audit)
+    advice = by_rules(audit)
     numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
     numbers["recommended"] = advice.line
     print(as_json(numbers) if args.json else "\n".join([*words, str(audit), advice.line]))

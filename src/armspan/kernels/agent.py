@@ -23,14 +23,18 @@ from armspan.kernels.agent_layout import (
     CLOSED,
     DECISIONS,
     EPSILON,
+    ERRORS,
     EVALUATED,
     FEATURES,
     FIRST_OF_TIES,
+    FORCED,
     HEAD,
     INTERCEPT,
     LAMBDA,
     LARGEST,
     LARGEST_PAIRS,
+    LEARNT,
+    LEFT,
     LONGEST,
     MODE,
     N_ARMS,
@@ -43,6 +47,7 @@ from armspan.kernels.agent_layout import (
     SEED_HIGH,
     SEED_LOW,
     SLOTS,
+    SQUARES,
     THETA,
     TIED_WITHIN,
     borders,
@@ -64,6 +69,10 @@ DUE, UNSOUND, CROWDED = 1, 2, 3
 """What `learn` returns beside 0: V⁻¹ is due to be looked at; or it is not positive definite, or memory must be thinned
 first, and nothing was learnt."""
 
+EVERYONE = np.empty(0, dtype=np.bool_)
+"""In the place of those who may be chosen: all."""
+FIRST_OF_ALL = 1e300
+"""The index of an arm whose turn it is, whatever it promises."""
 ROWS_TOGETHER = 64
 OWN_ROWS_TOGETHER = 256
 """Features from which on two arms with a row each are looked at together."""
@@ -74,11 +83,19 @@ SLACK = 1e-9
 
 
 @inlined
+def noise(head):
+    """σ̂, from the errors of what was predicted before each reward came; 0 as long as they say nothing."""
+    return math.sqrt(max(head[ERRORS], 0.0) / head[LEFT]) if head[LEFT] > 0.0 else 0.0
+
+
+@inlined
 def present_alpha(head):
-    """α_t = bias + scale·√log f(t), with t one more than was decided or learnt."""
+    """α_t = bias + scale·√log f(t), with t one more than was decided or learnt; or scale·σ̂·√log(t + 1)."""
     if head[SCALE] == 0.0:
         return head[BIAS]
     t = min(max(head[DECISIONS], head[REWARDS]) + 1.0, head[LONGEST])
+    if head[LEARNT] > 0.0:
+        return head[SCALE] * noise(head) * math.sqrt(math.log(t + 1.0))
     return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
 
 
@@ -250,6 +267,29 @@ def stray(head, among):
     return np.int64((which * np.uint64(among)) >> HALF) if unit(mixed) < head[EPSILON] else np.int64(-1)
 
 
+@inlined
+def untried(head, arms, eligible):
+    """The next arm that must be pulled once before its index counts, or -1. Changes head."""
+    for k in range(int(head[FORCED]), arms.shape[0]):
+        if arms[k, PULLS] == 0.0 and (eligible.size == 0 or eligible[k]):
+            if k == head[FORCED]:
+                head[FORCED] += 1.0
+            return k
+        if k == head[FORCED] and arms[k, PULLS] > 0.0:
+            head[FORCED] += 1.0
+    return np.int64(-1)
+
+
+@inlined
+def taken(head, arm):
+    """Count a decision for this arm, or for another one if the ε-mixture wants it. Changes head."""
+    if head[EPSILON] > 0.0:
+        anyone = stray(head, head[N_ARMS])
+        arm = arm if anyone < 0 else anyone
+    head[DECISIONS] += 1.0
+    return arm
+
+
 @part
 def chosen(S, store, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
@@ -274,6 +314,10 @@ def chosen(S, store, x):
         length = squared_length(rows, row)
         if not length < S[LARGEST] ** 2:
             return NOT_FINITE
+    if S[LEARNT] > 0.0 and S[FORCED] < K:
+        forced = untried(S, arms, EVERYONE)
+        if forced >= 0:
+            return taken(S, forced)
     alpha, pruning, first = present_alpha(S), S[PRUNE] > 0.0, np.int64(0)
     upper, means = (np.empty(K), np.empty(K)) if pruning else (S, S)  # arrays that are not used cost time too
     if pruning:
@@ -334,12 +378,8 @@ def chosen(S, store, x):
         best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
     if within(best, second, S[TIED_WITHIN]):
         arm = settled(S, arms, store, rows, per_arm, alpha)
-    if S[EPSILON] > 0.0:
-        anyone = stray(S, K)
-        arm = arm if anyone < 0 else anyone
-    S[DECISIONS] += 1.0
     S[EVALUATED] += evaluated
-    return arm
+    return taken(S, arm)
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
@@ -396,6 +436,10 @@ def draw(head, arms, store, x, per_arm, eligible, propensity):
     alpha = present_alpha(head)
     for k in range(K):
         index[k] = mean[k] + alpha * index[k]
+    if head[LEARNT] > 0.0 and head[FORCED] < K:
+        forced = untried(head, arms, eligible)
+        if forced >= 0:
+            index[forced] = FIRST_OF_ALL
     head[EVALUATED] += K
     return pick_one(head, index, eligible, propensity)
 
@@ -410,7 +454,10 @@ def pick(head, index, eligible, chosen):
 
 @part
 def append_pair(arms, store, k, x, row, y, error, length, mode, ridge, u):
-    """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and store."""
+    """Learn a reward in the mode of few pulls: u = V⁻¹x·ridge, w = u/√(ridge + xᵀu). Changes arms and store.
+
+    Returns 1/(1 + xᵀV⁻¹x), and by how much ridge·tr V⁻¹ falls: so much of a parameter was fitted.
+    """
     d, known, start = np.uint64(x.shape[1]), 0.0, np.uint64(2 * x.shape[1])
     for i in range(d):
         u[0, i] = x[row, i]
@@ -422,21 +469,27 @@ def append_pair(arms, store, k, x, row, y, error, length, mode, ridge, u):
         for i in range(d):
             u[0, i] -= total * store[k, start + i]
         start += d + d
-    gain = 1.0 / (ridge + length - known)
+    gain, fitted = 1.0 / (ridge + length - known), 0.0
     scale = math.sqrt(gain)
     for i in range(d):
+        fitted += gain * u[0, i] * u[0, i]
         store[k, i] += y * x[row, i]
         arms[k, THETA + i] += gain * error * u[0, i]
         store[k, start - d + i] = x[row, i]
         store[k, start + i] = scale * u[0, i]
     arms[k, MODE] += 1.0
+    return gain * ridge, fitted
 
 
 @part
-def add_to_full(arms, store, k, x, row, y, error, variance, z):
-    """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and store."""
-    d, gain = np.uint64(x.shape[1]), 1.0 / (1.0 + variance)
+def add_to_full(arms, store, k, x, row, y, error, variance, ridge, z):
+    """Learn a reward by Sherman–Morrison, with z = V⁻¹x and variance = xᵀz. Changes arms and store.
+
+    Returns what `append_pair` does.
+    """
+    d, gain, fitted = np.uint64(x.shape[1]), 1.0 / (1.0 + variance), 0.0
     for i in range(d):
+        fitted += gain * ridge * z[0, i] * z[0, i]
         store[k, i] += y * x[row, i]
         arms[k, THETA + i] += gain * error * z[0, i]
     start, half = d, d * (d + np.uint64(1)) // np.uint64(2)
@@ -446,6 +499,7 @@ def add_to_full(arms, store, k, x, row, y, error, variance, z):
             store[k, start + j] -= scaled * z[0, j]
             store[k, other + j] += x_i * x[row, j]
         start += i + np.uint64(1)
+    return gain, fitted
 
 
 @inlined
@@ -476,10 +530,14 @@ def learn_row(head, arms, store, memory, k, x, row, y):
         note(head, memory, slot, k, x, row, 1.0, y)
     error = y - estimate(arms, k, x, row)
     if mode >= 0:
-        append_pair(arms, store, k, x, row, y, error, length, mode, head[RIDGE], z)
+        gain, fitted = append_pair(arms, store, k, x, row, y, error, length, mode, head[RIDGE], z)
     else:
-        add_to_full(arms, store, k, x, row, y, error, variance, z)
+        gain, fitted = add_to_full(arms, store, k, x, row, y, error, variance, head[RIDGE], z)
     arms[k, PULLS] += 1.0
+    arms[k, SQUARES] += y * y
+    if head[LEARNT] > 0.0:
+        head[ERRORS] += gain * error * error
+        head[LEFT] += 1.0 - fitted
     head[REWARDS] += 1.0
     pulls = int(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
@@ -540,6 +598,7 @@ def unlearn(arms, store, k, x, y):
             store[k, start + half + j] -= x[i] * x[j]
         start += i + 1
     arms[k, PULLS] -= 1.0
+    arms[k, SQUARES] = max(arms[k, SQUARES] - y * y, 0.0)
     if sound:
         rows = np.empty((1, d))
         for i in range(d):
@@ -548,3 +607,27 @@ def unlearn(arms, store, k, x, y):
         times(store, k, rows, 0, z)
         arms[k, THETA:] = z[0]
     return sound
+
+
+@atomic_kernel()
+def recount(head, arms, store):
+    """What σ̂ is made of, afresh: errors Σy² - bᵀθ̂ and rewards beyond the fitted Σ(d - ridge·tr V⁻¹). Changes head.
+
+    The first equals the sum of e²/(1 + xᵀV⁻¹x) over all rewards, in whatever order they came.
+    """
+    d = arms.shape[1] - THETA
+    head[ERRORS] = head[LEFT] = 0.0
+    for k in range(arms.shape[0]):
+        head[ERRORS] += arms[k, SQUARES]
+        head[LEFT] += arms[k, PULLS]
+        for i in range(d):
+            head[ERRORS] -= store[k, i] * arms[k, THETA + i]
+        if arms[k, MODE] < 0.0:
+            place = d
+            for i in range(d):
+                head[LEFT] -= 1.0 - head[RIDGE] * store[k, place]
+                place += i + 2
+        else:
+            for pair in range(int(arms[k, MODE])):
+                for i in range(d):
+                    head[LEFT] -= store[k, (2 * pair + 2) * d + i] ** 2

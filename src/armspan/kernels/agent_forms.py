@@ -129,7 +129,7 @@ def four_paired(store, k0, k1, k2, k3, d, pairs):
 
 @atomic_kernel()
 def times(store, k, x, row, z):
-    """Z = V⁻¹x by the triangle of V⁻¹, four of its rows at a time; returns xᵀV⁻¹x. Changes z, which is 0."""
+    """Multiply z = V⁻¹x by the triangle of V⁻¹, four of its rows at a time; returns xᵀV⁻¹x. Changes z, which is 0."""
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0
     row_0 = d
     while i + FOUR <= d:

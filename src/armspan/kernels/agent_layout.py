@@ -2,8 +2,8 @@
 
 It is one because each array costs a call as much as the arithmetic of a small problem. It holds
 
-head : (24,) counters and constants, by the names below; and after it scratch, as `scratch_size` says.
-arms : (K, 3 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂.
+head : (32,) counters and constants, by the names below; and after it scratch, as `scratch_size` says.
+arms : (K, 4 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂; and Σy².
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
 store : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all as large as one full matrix. In single
 precision it is an array of its own.
@@ -19,8 +19,11 @@ from armspan.kernels._compile import inlined
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
 PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
 WIDTH, SLOTS, LARGEST, TIED_WITHIN, EPSILON, OFTEN = 15, 16, 17, 18, 19, 20
-HEAD = 24
-LAMBDA, MODE, PULLS, THETA = 0, 1, 2, 3
+LEARNT, ERRORS, LEFT, FORCED = 21, 22, 23, 24
+"""Whether α_t follows the noise that was seen; the sum of squared errors; how many rewards there are beyond the
+parameters that were fitted; and how many arms have had their first pull, whatever they promise."""
+HEAD = 32
+LAMBDA, MODE, PULLS, SQUARES, THETA = 0, 1, 2, 3, 4
 FULL = -1.0
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
 EMPTY = -1.0

@@ -77,7 +77,7 @@ def squared_distance(V_inv, x, c, k, lead, d):
 
 @inlined
 def products(V_inv, a, x, c, z, d):
-    """Z = V⁻¹x of an arm, by one pass over the triangle. Changes z (d,)."""
+    """Multiply z = V⁻¹x for an arm, by one pass over the triangle. Changes z (d,)."""
     m = a if V_inv.shape[0] > 1 else 0
     for i in range(d):
         total = V_inv[m, i, i] * x[c, a, i]

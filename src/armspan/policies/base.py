@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Protocol, Self
 import numpy as np
 
 from armspan import _validate
+from armspan._docstrings import with_inherited_parameters
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
@@ -29,7 +30,7 @@ class Bounds(Protocol):
 
     @property
     def n_features(self) -> int:
-        """D."""
+        """The number of features."""
         ...
 
 
@@ -106,10 +107,13 @@ class Reference(Protocol):
 class Policy(ABC):
     """A frozen description of how to choose an arm; what is learnt lives elsewhere.
 
-    label : the name in results and figures, where the policy's own is not enough.
-
     A subclass states its family again where it has a `reference` of its own that chooses as the family does. One that
     does not is another policy: no engine runs the family in its place.
+
+    Parameters
+    ----------
+    label : str, optional
+        The name in results and figures, if the policy's own name is not enough.
     """
 
     title: ClassVar[str]
@@ -118,6 +122,11 @@ class Policy(ABC):
     assumes: ClassVar[str] = ""
     learns: ClassVar[bool] = True
     label: str | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Each class describes its own parameters; `help` shows all of them."""
+        super().__init_subclass__(**options)
+        cls.__doc__ = with_inherited_parameters(cls)
 
     def __post_init__(self) -> None:
         if self.label is not None and not isinstance(self.label, str):
@@ -140,11 +149,32 @@ class Policy(ABC):
         long_contexts: str = "warn",
         **misspelt: Never,
     ) -> Any:
-        """A fresh agent that chooses by this policy and learns.
+        """Make a fresh agent that chooses by this policy and learns.
 
-        n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
-        feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
-        seed : of what the policy draws, and of ties. long_contexts : as in `armspan.agents.Settings`.
+        Parameters
+        ----------
+        n_arms : int, optional
+            How many arms, named 0, 1, …; give this or `arms`.
+        n_features : int, optional
+            d; give this or `feature_names`.
+        arms : list, optional
+            Names of the arms, of any hashable kind.
+        feature_names : list, optional
+            Names of the features, in order.
+        intercept : bool, default False
+            Whether to add a constant 1 to the features. l grows by it, and s must bound its weight too.
+        seed : int, default 0
+            Seed of ties and of what the policy draws.
+        long_contexts : str, default "warn"
+            What to do with contexts longer than `feature_bound`: "warn" logs the first one and counts all, "clip"
+            shortens them, "raise" refuses them.
+        misspelt : never
+            Any other name is refused in a sentence that lists the valid ones.
+
+        Returns
+        -------
+        PolicyAgent
+            The general agent.
         """
         self.refuse_misspelt(misspelt)
         from armspan.agents import FamilyAgent, FamilySettings, ReferenceAgent
@@ -179,15 +209,27 @@ class Policy(ABC):
         )
 
     def late_reference(self, application: Any) -> Any:
-        """The naive form, where an agent may learn by it: see `Reference`."""
+        """The naive form, if an agent may learn by it: see `Reference`.
+
+        Parameters
+        ----------
+        application : Application
+            Sizes of the agent.
+        """
         same = issubclass(_definer(type(self), "reference"), _definer(type(self), "learner"))
         reference = self.reference(application) if same else None
         if not getattr(reference, "learns_late", False):
-            raise NotApplicable(f"{self.name} has no agent: it has a form of its own, which no family knows")
+            raise NotApplicable(f"{self.name} has no agent: it overrides what its family does")
         return reference
 
     def refuse_misspelt(self, given: Mapping[str, Any]) -> None:
-        """Refuse what `agent` does not know, and say what it knows."""
+        """Refuse options that `agent` does not know, and say which it knows.
+
+        Parameters
+        ----------
+        given : dict
+            The options.
+        """
         if given:
             valid = [name for name in signature(type(self).agent).parameters if name not in ("self", "misspelt")]
             raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(given)[0]!r}")
@@ -213,30 +255,70 @@ class Policy(ABC):
         return self.compiled is not None and family(self.compiled).explains
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
-        """What its family is told: numbers, and functions of the step."""
+        """What its family is told: numbers, and functions of the step.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it will run.
+        """
         return {}
 
     def sizes(self, env: Any) -> Mapping[str, int]:
-        """Letters of its family's fields, where they are not what they usually are: K arms, d features, n contexts."""
+        """Sizes of its family's fields, where they are not the usual K arms, d features and n contexts.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it will run.
+        """
         return {}
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
-        """Refuse rewards that it cannot learn from, before an agent learns any; most learn from all."""
+        """Refuse rewards that it cannot learn from, before an agent learns any; most policies learn from all.
+
+        Parameters
+        ----------
+        rewards : list of float
+            The rewards.
+        """
         return
 
     def within(self, horizon: int) -> Self:
-        """The policy for so many steps: where it must know how many and was not told, it is told."""
+        """The policy for a number of steps: if it must know how many and was not told, it is told now.
+
+        Parameters
+        ----------
+        horizon : int
+            Steps of a run.
+        """
         told: Any = {"horizon": horizon}
         return replace(self, **told) if getattr(self, "horizon", horizon) is None else self
 
     def check(self, env: Environment, horizon: int) -> None:
-        """Refuse what cannot run for so many steps."""
+        """Refuse an environment or a number of steps that it cannot run in.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it would run.
+        horizon : int
+            Steps of a run.
+        """
         for knob in self.knobs(env).values():
             if callable(knob):
                 knob(np.array([horizon]))
 
     def learner(self, env: Environment, runs: IntArray) -> Learner | None:
-        """The compiled form, for these runs; None where there is none, and the reference is run instead."""
+        """The compiled form for some runs; None if there is none, and the reference is run instead.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it will run.
+        runs : (R,) array
+            Numbers of the runs.
+        """
         if self.compiled is None:
             return None
         from armspan.kernels.families import family  # imports numba, which takes its time
@@ -246,7 +328,13 @@ class Policy(ABC):
 
     @abstractmethod
     def reference(self, env: Environment) -> Reference:
-        """The naive form, for one run."""
+        """The naive form, for one run.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it will run.
+        """
 
 
 def _definer(kind: type, name: str) -> type:

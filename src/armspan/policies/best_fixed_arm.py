@@ -32,8 +32,12 @@ class BestFixedArm(Yardstick):
 
         a = argmax_a E[mean reward of arm a]
 
+    Notes
+    -----
     Use it as a yardstick: a policy with less regret makes use of contexts.
 
+    References
+    ----------
     Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 18.
     """
 

@@ -20,11 +20,19 @@ class ConfidenceBall(LinearPolicy):
 
         β_t = max(128 d log t log(t²/δ), (8/3 · log(t²/δ))²)
 
-    delta : δ, how likely the radius may fail; theory: any in (0, 1); practice: 0.05.
-    ridge : V at first; theory: Σbbᵀ of a barycentric spanner, which is I for the unit vectors; practice: 1.
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability with which the radius may fail. Theory: any in (0, 1). Practice: 0.05.
+    ridge : float, default 1
+        V begins as ridge·I. Theory: Σbbᵀ of a barycentric spanner, which is I for the unit vectors. Practice: 1.
 
+    Notes
+    -----
     Use it as a yardstick of how far radii have come: on Figure 1a it loses over thirty times what OFUL loses.
 
+    References
+    ----------
     Dani, Hayes and Kakade (2008): Stochastic linear optimization under bandit feedback.
     """
 

@@ -23,12 +23,20 @@ class ContextUCB(Policy):
 
         index = S/N + α_t/√N,   N pulls of the arm in this context, S the sum of their rewards,   f(t) = 1 + t log²t
 
-    noise_scale : R, for which the noise is R-subgaussian; theory: 1 in the paper; practice: ½ for a click; left out,
-        the environment's.
-    alpha : α_t; theory: R√(2 log f(t)), if left out; practice: a constant, an array over t, or a function of t.
+    Parameters
+    ----------
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian. Theory: 1 in the paper. Practice: ½ for a click. Taken from the
+        environment if left out.
+    alpha : float, array or function, optional
+        α_t. Theory: R√(2 log f(t)), if left out. Practice: a constant, an array over t, or a function of t.
 
+    Notes
+    -----
     Use it where contexts are few and recur often, or to see what a linear policy gains.
 
+    References
+    ----------
     Wu, Yang and Shen (2020): Stochastic linear contextual bandits with diverse contexts.
     """
 
@@ -63,4 +71,4 @@ class ContextUCB(Policy):
 
 def _needs_recurring_contexts(policy: Policy, env: Environment) -> None:
     if env.n_contexts is None:
-        raise NotApplicable(f"{policy.name} needs contexts that recur, and those of {env.name} do not")
+        raise NotApplicable(f"{policy.name} needs contexts that recur, but those of {env.name} do not")

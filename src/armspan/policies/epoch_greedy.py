@@ -24,15 +24,24 @@ class EpochGreedy(LeastSquaresPolicy):
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the random pulls
 
-    rate : c; theory: 1; practice: larger is greedier, to be tuned.
-    at_least_one : whether every epoch has a greedy pull; theory: False, so that the first ones have none; practice:
-        either.
-    ridge : penalty of the regression; theory: has no say in it; practice: l², if left out.
-    oracle : a regression in the place of ours, with fit(X, y) and predict(X), such as scikit-learn's; every arm of a
-        run gets a copy. Then it runs in Python, and has no agent. Theory: any; practice: ours, if left out.
+    Parameters
+    ----------
+    rate : float, default 1
+        c, which sets how long the greedy part of an epoch lasts. Theory: 1. Practice: larger is greedier, to be tuned.
+    at_least_one : bool, default False
+        Whether every epoch has a greedy pull. Theory: False, so that the first ones have none. Practice: either.
+    ridge : float, optional
+        Penalty of the regression. Theory: says nothing about it. Practice: l², if left out.
+    oracle : regression, optional
+        A regression in place of ours, with fit(X, y) and predict(X), such as scikit-learn's; every arm of a run gets a
+        copy. Then it runs in Python, and has no agent. Theory: any. Practice: ours, if left out.
 
+    Notes
+    -----
     Use it as a baseline that assumes little, or where a fair sample must be kept anyway.
 
+    References
+    ----------
     Langford and Zhang (2008): The epoch-greedy algorithm for multi-armed bandits with side information.
     """
 

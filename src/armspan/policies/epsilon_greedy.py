@@ -19,7 +19,7 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class EpsilonGreedy(MixedPolicy):
     """Pull any arm with probability ε_t, else the one with the largest estimate: p_a = (1 - ε_t)·1[a = a*] + ε_t/K.
 
-    A constant ε costs regret for ever, and every log of it can be evaluated. With min(1, c/t) the cost ends, and so
+    A constant ε costs regret for ever, but every log of it can be evaluated. With min(1, c/t) the cost ends, and so
     does exploration: for a c large enough for the problem's gap, which nobody knows, regret is logarithmic without
     contexts. With until_sure exploration ends context by context, where a likelihood ratio is sure of the leading arm:
     with probability 1 - δ, every arm that it is ever sure of is the best. On the paper's Figure 1b, diverse and with a
@@ -27,19 +27,30 @@ class EpsilonGreedy(MixedPolicy):
 
         a* = argmax_a θ̂ᵀx_a,   θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ
 
-    epsilon : ε_t from 0 to 1, as a constant, an array over t, or a function of t; theory: min(1, c/t); practice: 0.05,
-        as in Vowpal Wabbit.
-    until_sure : pull the leading arm â for certain where min_{a≠â} Δ̂_a²/(2‖x_â - x_a‖²_{V⁻¹}) > β; Δ̂_a is its lead over
-        arm a, and √β is OFUL's radius. Where arms have their own θ, ‖x_â - x_a‖² is w_â² + w_a² with w² = xᵀV⁻¹x, and
-        the larger β counts; theory: constant regret under HLS, for policies whose own is o(T), not for a constant ε;
-        practice: True where exploring is dear, False where logs must have all arms in every context.
-    delta : δ, how likely OFUL's radius may fail, for until_sure; arms with their own θ share it out; theory: any in
-        (0, 1); practice: 0.05.
-    parameter_bound : s, a bound on the length of parameters, needed for until_sure alone; left out, the environment's.
-    noise_scale : R, for which the noise is R-subgaussian, needed for until_sure alone; left out, the environment's.
+    Parameters
+    ----------
+    epsilon : float, array or function, default 0.05
+        ε_t from 0 to 1, as a constant, an array over t, or a function of t. Theory: min(1, c/t). Practice: 0.05, as in
+        Vowpal Wabbit.
+    until_sure : bool, default False
+        Pull the leading arm â for certain where min_{a≠â} Δ̂_a²/(2‖x_â - x_a‖²_{V⁻¹}) > β; Δ̂_a is its lead over arm a,
+        and √β is OFUL's radius. Where arms have their own θ, ‖x_â - x_a‖² is w_â² + w_a² with w² = xᵀV⁻¹x, and the
+        larger β counts. Theory: constant regret under HLS, for policies whose own is o(T), not for a constant ε.
+        Practice: True where exploring is expensive, False where logs must have all arms in every context.
+    delta : float, default 0.05
+        δ, the probability with which OFUL's radius may fail, for until_sure; arms with a θ each share it out. Theory:
+        any in (0, 1). Practice: 0.05.
+    parameter_bound : float, optional
+        s, a bound on the length of parameters, needed for until_sure alone. Taken from the environment if left out.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian, needed for until_sure alone. Taken from the environment if left out.
 
+    Notes
+    -----
     Use it where the log must be simple to evaluate and the rule simple to explain.
 
+    References
+    ----------
     Auer, Cesa-Bianchi and Fischer (2002): Finite-time analysis of the multiarmed bandit problem. Tirinzoni, Papini,
     Touati, Lazaric and Pirotta (2022): Scalable representation learning in linear contextual bandits with constant
     regret guarantees.

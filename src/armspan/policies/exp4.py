@@ -20,12 +20,17 @@ from armspan.policies.references.experts import EXP4Reference
 class ExpertPolicy(Policy):
     """What EXP4 and EXP4.P have in common: N experts, the last of which is uniform, and how they are compiled.
 
-    experts : each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, or a function from the
-        features x (K, d) to a distribution (K,); left out, one fixed arm each. The uniform expert is added, as the
+    Parameters
+    ----------
+    experts : list, optional
+        Each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, or a function from the
+        features x (K, d) to a distribution (K,). One fixed arm each if left out. The uniform expert is added, as the
         proofs want. With a function among them, a simulation runs in Python.
-    reward_range : bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a
-        simulation learns what comes, and the bound is proved only for rewards inside.
-    horizon : T; left out, a simulation's own; an agent must be given it.
+    reward_range : (float, float), default (0.0, 1.0)
+        Bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a simulation learns
+        what comes, and the bound is proved only for rewards inside.
+    horizon : int, optional
+        T, the number of steps. A simulation fills it in; an agent must be given it.
     """
 
     experts: Sequence[panel.Member] | None = None
@@ -57,14 +62,14 @@ class ExpertPolicy(Policy):
         return {"N": self.n_experts(env), "t": 5}
 
     def n_experts(self, env: Any) -> int:
-        """N, with the uniform one."""
+        """The number N of experts, with the uniform one."""
         return len(panel.members("experts", self.experts, env)) + 1
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
         panel.check_rewards(*self.reward_range, rewards)
 
     def steps(self) -> int:
-        """T, which must be known."""
+        """The number T of steps, which must be known."""
         if self.horizon is None:
             raise NotApplicable(f"{self.name} needs horizon: give it to the policy")
         return self.horizon
@@ -90,21 +95,28 @@ class ExpertPolicy(Policy):
 class EXP4(ExpertPolicy):
     """EXP4: draw an arm from the experts' mean advice, mixed with γ of uniform; weigh experts by what they earned.
 
-    A reward counts for all experts who advised its arm, divided by how likely the arm was. Whatever the rewards, chosen
-    by an adversary even, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
+    A reward counts for all experts who advised its arm, divided by how likely the arm was. Whatever the rewards, even
+    if an adversary chooses them, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
 
         p = (1 - γ)Σ_j w_j ξ^j/Σw + γ/K,   r̂_a = y·1[a pulled]/p_a,   w_j ← w_j exp(γ ξ^j·r̂/K)
 
-    gamma : γ; theory: min(1, √(K log N/((e - 1)T))), if left out; practice: the same.
+    Parameters
+    ----------
+    gamma : float, optional
+        γ, the share of uniform choice. Theory: min(1, √(K log N/((e - 1)T))), if left out. Practice: the same.
 
+    Notes
+    -----
     Use it where nothing is known of rewards but who might know; where they are linear, it is far behind LinUCB.
 
+    References
+    ----------
     Auer, Cesa-Bianchi, Freund and Schapire (2002): The nonstochastic multiarmed bandit problem.
     """
 
     title: ClassVar[str] = "EXP4"
     promise: ClassVar[str] = "√(KT log N) in the mean"
-    assumes: ClassVar[str] = "rewards in reward_range, by an adversary even; regret is beside the best of N experts"
+    assumes: ClassVar[str] = "rewards in reward_range, even from an adversary; regret against the best of N experts"
     family: ClassVar[str | None] = "experts"
     gamma: float | None = None
 

@@ -13,7 +13,7 @@ from armspan.policies.references.experts import EXP4PReference
 
 @dataclass(frozen=True, kw_only=True)
 class EXP4P(ExpertPolicy):
-    """EXP4 with a bonus for experts whose advice is seldom followed, for little is known of them.
+    """EXP4 with a bonus for experts whose advice is seldom followed, because little is known of them.
 
     EXP4's regret is small in the mean, but a single run may be bad. Whatever the rewards, with probability 1 - δ this
     one earns at most 6√(KT log(N/δ)) less than the best expert. T must be so long that p_min <= 1/K and log(N/δ) <= KT.
@@ -21,17 +21,24 @@ class EXP4P(ExpertPolicy):
         p = (1 - K·p_min)Σ_j w_j ξ^j/Σw + p_min,   p_min = √(log N/(KT)),   r̂_a = y·1[a pulled]/p_a
         w_j ← w_j exp(p_min/2 · (ξ^j·r̂ + v̂_j √(log(N/δ)/(KT)))),   v̂_j = Σ_a ξ^j_a/p_a
 
-    delta : δ, how likely the bound may fail; theory: any in (0, 1); practice: 0.05.
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability with which the bound may fail. Theory: any in (0, 1). Practice: 0.05.
 
-    Use it in place of EXP4 where one bad run is dear.
+    Notes
+    -----
+    Use it in place of EXP4 where one bad run is expensive.
 
+    References
+    ----------
     Beygelzimer, Langford, Li, Reyzin and Schapire (2011): Contextual bandit algorithms with supervised learning
     guarantees.
     """
 
     title: ClassVar[str] = "EXP4.P"
     promise: ClassVar[str] = "√(KT log N) with probability 1 - δ"
-    assumes: ClassVar[str] = "rewards in reward_range, by an adversary even; regret is beside the best of N experts"
+    assumes: ClassVar[str] = "rewards in reward_range, even from an adversary; regret against the best of N experts"
     family: ClassVar[str | None] = "experts"
     delta: float = 0.05
 

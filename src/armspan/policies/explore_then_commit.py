@@ -23,10 +23,17 @@ class ExploreThenCommit(LeastSquaresPolicy):
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over steps 1 … mK
 
-    pulls : m; theory: about (T/K)^⅔ for T steps; practice: 10 for every feature, if left out.
+    Parameters
+    ----------
+    pulls : int, optional
+        m, the pulls of every arm. Theory: about (T/K)^⅔ for T steps. Practice: 10 for every feature, if left out.
 
+    Notes
+    -----
     Use it for a trial of fixed length, or as the yardstick of forced exploration.
 
+    References
+    ----------
     Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 6.
     """
 
@@ -42,7 +49,7 @@ class ExploreThenCommit(LeastSquaresPolicy):
             _validate.whole("pulls", self.pulls, at_least=1)
 
     def pulls_in(self, env: Bounds) -> int:
-        """M."""
+        """The pulls m of every arm in an environment."""
         return ROWS_PER_FEATURE * env.n_features if self.pulls is None else self.pulls
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:

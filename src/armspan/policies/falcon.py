@@ -18,14 +18,19 @@ class FALCON(InverseGapPolicy):
     """SquareCB's p_a = 1/(K + γ_m(m̂ - ŷ_a)), with ŷ fitted on the rows of the last epoch, when that ended.
 
     Epoch m ends after 2^m rewards, so that T steps need log₂T regressions: they may be costly, or run overnight. Its
-    promise is SquareCB's; in practice it loses more, for half of the rows are forgotten. The first epoch is uniform.
+    promise is SquareCB's; in practice it loses more, because half of the rows are forgotten. The first epoch is
+    uniform.
 
         γ_m = c√(Kτ/(D log τ + log(m²/δ))),   τ = 2^(m-1),   D the parameters that are fitted, d or K·d
 
-    An agent counts epochs in rewards, so that it waits for late ones; such agents cannot be merged.
+    An agent counts epochs in rewards, so it waits for late ones; such agents cannot be merged.
 
+    Notes
+    -----
     Use it where a regression cannot be updated at every step.
 
+    References
+    ----------
     Simchi-Levi and Xu (2022): Bypassing the monster: a faster and simpler optimal algorithm for contextual bandits
     under realizability.
     """

@@ -22,11 +22,18 @@ class Greedy(IndexPolicy):
 
         θ̂ = V⁻¹Σyx,   V = l²I + Σxxᵀ
 
-    pulls : of every arm in turn, before anything is believed; theory: 0; practice: a few where every arm has a θ of its
-        own.
+    Parameters
+    ----------
+    pulls : int, default 0
+        Pulls of every arm in turn, before any estimate is believed. Theory: 0. Practice: a few where every arm has a θ
+        of its own.
 
+    Notes
+    -----
     Use it where `armspan.audit` says that theory covers greedy, or as a yardstick.
 
+    References
+    ----------
     Bastani, Bayati and Khosravi (2021): Mostly exploration-free algorithms for contextual bandits.
     """
 

@@ -20,13 +20,20 @@ class GreedyFirst(OLSBandit):
 
         λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀);   it switches if λ̂₀ = 0, or once min_a λ_min(Σxxᵀ of arm a) < λ̂₀t/4
 
-    t0 : t₀; theory: any; practice: 4Kd, if left out, as in their code.
-
     λ̂₀ counts as 0 up to 10⁻⁵ of the mean square of features, so that units do not matter; in their code, up to 10⁻⁵.
     The field `switched_at` of what is learnt says when each run switched: 0 for never.
 
+    Parameters
+    ----------
+    t0 : int, optional
+        t₀, the steps after which it first measures. Theory: any. Practice: 4Kd, if left out, as in their code.
+
+    Notes
+    -----
     Use it where contexts are likely to be diverse, but nobody can promise it.
 
+    References
+    ----------
     Bastani, Bayati and Khosravi (2021): Mostly exploration-free algorithms for contextual bandits.
     """
 
@@ -42,7 +49,7 @@ class GreedyFirst(OLSBandit):
             _validate.whole("t0", self.t0, at_least=1)
 
     def first_check(self, env: Any) -> int:
-        """t₀."""
+        """The steps t₀ after which it first measures, in an environment."""
         return 4 * env.n_arms * env.n_features if self.t0 is None else self.t0
 
     def sizes(self, env: Any) -> Mapping[str, int]:

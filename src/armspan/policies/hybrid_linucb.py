@@ -22,13 +22,22 @@ class HybridLinUCB(Policy):
 
         v = uᵀA⁻¹u,   u = (z, x in arm a's block),   A = I + Σuuᵀ
 
-    shared_features : m, of which z is the first m features of x; left out, z is all of x.
-    alpha : α_t; theory: Li's 1 + √(log(2/δ)/2), if left out, 2.36 for δ = 0.05; practice: a smaller constant, to be
-        tuned, an array over t, or a function of t.
-    delta : δ, how likely a confidence interval may fail; theory: any in (0, 1); practice: 0.05.
+    Parameters
+    ----------
+    shared_features : int, optional
+        m: z is the first m features of x. All of x if left out.
+    alpha : float, array or function, optional
+        α_t. Theory: Li's 1 + √(log(2/δ)/2), if left out, 2.36 for δ = 0.05. Practice: a smaller constant, to be tuned,
+        an array over t, or a function of t.
+    delta : float, default 0.05
+        δ, the probability with which a confidence interval may fail. Theory: any in (0, 1). Practice: 0.05.
 
+    Notes
+    -----
     Use it where arms are alike and some have few pulls.
 
+    References
+    ----------
     Li, Chu, Langford and Schapire (2010): A contextual-bandit approach to personalized news article recommendation.
     """
 

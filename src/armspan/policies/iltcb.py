@@ -15,11 +15,16 @@ from armspan.policies.references.enumerated import ILTCBReference
 class EnumeratedPolicy(Policy):
     """What ILTCB and RandomizedUCB have in common: a class Π of N policies, all listed, of which to follow the best.
 
-    policies : each a fixed arm (its number), a θ (K, d) that acts greedily, the lowest arm where several tie, or a
-        function from the features x (K, d) to an arm; left out, one fixed arm each.
-    reward_range : bounds (low, high) of rewards, which are taken to [0, 1]. A simulation learns what comes; the bound
-        is proved only for rewards inside.
-    delta : δ, how likely the regret bound may fail; theory: any in (0, 1); practice: 0.05.
+    Parameters
+    ----------
+    policies : list, optional
+        Each a fixed arm (its number), a θ (K, d) that acts greedily, the lowest arm where several tie, or a function
+        from the features x (K, d) to an arm. One fixed arm each if left out.
+    reward_range : (float, float), default (0.0, 1.0)
+        Bounds (low, high) of rewards, which are taken to [0, 1]. A simulation learns what comes; the bound is proved
+        only for rewards inside.
+    delta : float, default 0.05
+        δ, the probability with which the regret bound may fail. Theory: any in (0, 1). Practice: 0.05.
     """
 
     policies: Sequence[panel.Member] | None = None
@@ -51,15 +56,19 @@ class ILTCB(EnumeratedPolicy):
 
         ΣQ(π)b_π <= 2K,   Ê[1/Q^μ(π(x)|x)] <= 2K + b_π for every π,   b_π = R̂eg(π)/(100μ),   Q^μ = (1 - Kμ)ΣQ + μ
 
+    Notes
+    -----
     Use it where policies are given and logs must have exact propensities.
 
+    References
+    ----------
     Agarwal, Hsu, Kale, Langford, Li and Schapire (2014): Taming the monster: a fast and simple algorithm for contextual
     bandits.
     """
 
     title: ClassVar[str] = "ILTCB"
     promise: ClassVar[str] = "√(KT log N)"
-    assumes: ClassVar[str] = "independent contexts, rewards in reward_range; regret is beside the best of N policies"
+    assumes: ClassVar[str] = "independent contexts, rewards in reward_range; regret against the best of N policies"
 
     def reference(self, env: Any) -> Any:
         return ILTCBReference(**self.among(env))

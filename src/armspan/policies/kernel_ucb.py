@@ -22,23 +22,40 @@ class KernelUCB(Policy):
 
         index = kᵀ(K + ridge·I)⁻¹y + η/√ridge · √(k(x, x) - kᵀ(K + ridge·I)⁻¹k),   k the kernel of x with what was seen
 
-    kernel : "linear" xᵀz, "polynomial" (gamma·xᵀz + coef0)^degree, "rbf" exp(-gamma·|x - z|²), "matern-3/2" or
+    Parameters
+    ----------
+    kernel : str, default "rbf"
+        The kernel: "linear" xᵀz, "polynomial" (gamma·xᵀz + coef0)^degree, "rbf" exp(-gamma·|x - z|²), "matern-3/2" or
         "matern-5/2" with length_scale.
-    ridge : penalty of the regression; theory: any above 0; practice: 1.
-    eta : η, as a constant, an array over t, or a function of t; theory: √(2 log(2TK/δ)) of the form in stages, if left
-        out; practice: a plain number such as 1.
-    gamma : of the kernel; left out, 1/d.
-    degree : of the polynomial kernel.
-    coef0 : of the polynomial kernel.
-    length_scale : of the Matérn kernels; practice: about how far apart contexts with like rewards are.
-    shared : whether arms differ by their features alone.
-    budget : different points that a regression keeps; theory: all; practice: some hundreds. Beyond, the first ones are
-        a Nyström dictionary (a uniform sample where contexts are independent), and others are projected.
-    delta : δ in theory's η.
-    horizon : T in theory's η; left out, a simulation's own.
+    ridge : float, default 1
+        Penalty of the regression. Theory: any above 0. Practice: 1.
+    eta : float, array or function, optional
+        η, as a constant, an array over t, or a function of t. Theory: √(2 log(2TK/δ)) of the form in stages, if left
+        out. Practice: a plain number such as 1.
+    gamma : float, optional
+        The factor gamma of the polynomial and the RBF kernel. 1/d if left out.
+    degree : int, default 3
+        Degree of the polynomial kernel.
+    coef0 : float, default 1
+        Constant of the polynomial kernel.
+    length_scale : float, default 1
+        Length scale of the Matérn kernels. Practice: about how far apart contexts with similar rewards are.
+    shared : bool, default False
+        Whether arms differ by their features alone.
+    budget : int, default 500
+        How many different points a regression keeps. Theory: all. Practice: some hundreds. Beyond that, the first ones
+        are a Nyström dictionary (a uniform sample if contexts are independent), and others are projected onto it.
+    delta : float, default 0.05
+        δ in theory's η.
+    horizon : int, optional
+        T, the number of steps, in theory's η. A simulation fills it in.
 
+    Notes
+    -----
     Use it for smooth rewards of few features.
 
+    References
+    ----------
     Valko, Korda, Munos, Flaounas and Cristianini (2013): Finite-time analysis of kernelised contextual bandits.
     """
 

@@ -24,18 +24,29 @@ class LassoBandit(Policy):
 
         λ₂,t = λ₂√((log t + log d)/t)
 
-    q : forced pulls of an arm in a round, as in OLSBandit; theory: large enough; practice: 1. No initial pulls.
-    h : as in OLSBandit; theory: by how much each arm is best somewhere; practice: 5 in their experiments.
-    lambda_1 : λ₁, in units of features times rewards; theory: from constants nobody knows; practice: 0.05 in their
-        experiments.
-    lambda_2 : λ₂, in the same units; theory: the same; practice: 0.05 in their experiments.
-    shared : whether all arms share one β, and differ by their features alone.
-
     Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
     after one; that of all its pulls in free steps in which it contends with another arm.
 
+    Parameters
+    ----------
+    q : int, default 1
+        Forced pulls of an arm in a round, as in `OLSBandit`. Theory: large enough. Practice: 1. No initial pulls.
+    h : float, default 5
+        As in `OLSBandit`. Theory: by how much each arm is best somewhere. Practice: 5 in their experiments.
+    lambda_1 : float, default 0.05
+        λ₁, in units of features times rewards. Theory: from constants nobody knows. Practice: 0.05 in their
+        experiments.
+    lambda_2 : float, default 0.05
+        λ₂, in the same units. Theory: the same. Practice: 0.05 in their experiments.
+    shared : bool, default False
+        Whether all arms share one β, and differ by their features alone.
+
+    Notes
+    -----
     Use it where d is large and few features matter.
 
+    References
+    ----------
     Bastani and Bayati (2020): Online decision making with high-dimensional covariates.
     """
 

@@ -30,7 +30,19 @@ class FamilyLearner:
         family.fresh(self.state, {name: knob for name, knob in knobs.items() if not callable(knob)})
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
-        """Live through the block; see `Learner`."""
+        """Live through a block of steps.
+
+        Parameters
+        ----------
+        block : Block
+            The decisions of these runs.
+        marks : (M,) array
+            Steps within the block at which regret is recorded.
+        curve : (R, M) array
+            Where to write the pseudo-regret at the marks.
+        tally : Tally
+            Where to count suboptimal pulls.
+        """
         last = int(block.first + marks[-1])
         self._live(block, self._knobs(block.first, last), marks, curve, tally)
         if self._family.tidy is not None and last % self._family.every == 0:

@@ -17,8 +17,11 @@ from armspan.theory import Schedule, as_schedule
 class LeastSquaresPolicy(LinearPolicy):
     """Pulls the arm with the largest θ̂ᵀx in steps that are not forced.
 
-    ridge : penalty of the regression; theory: 0, plain least squares; practice: l²/1000, if left out, which only the
-        first few rows feel.
+    Parameters
+    ----------
+    ridge : float, optional
+        Penalty of the regression. Theory: 0, plain least squares. Practice: l²/1000, if left out, which only matters
+        for the first few rows.
     """
 
     usual_ridge: ClassVar[float] = 1e-3

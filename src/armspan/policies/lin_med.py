@@ -25,16 +25,28 @@ class LinMED(LinearPolicy):
 
         √β_t = R√(2 log(√(det V/λᵈ)/δ)) + √λ·s,   q = c₁·design + c₂·1[a = â] + (1 - c₁ - c₂)/K
 
-    c1, c2 : shares of the design and of the leading arm; theory: (0.25, 0.5), (0.05, 0.9) or (0.005, 0.99), the last
-        the greediest; practice: (0, 0.9), for designs take time. The design is G-optimal up to a factor of 2 on the
-        features, each scaled by the root of its exponential; it is for arms that share θ, and uniform else.
-    delta : δ, how likely β may be too small; theory: any in (0, 1); practice: 0.05.
-    ridge : λ; theory: R²/s², if left out, kept from 10⁻⁶ to 10⁶·l² where l is known; practice: the same.
-    noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
-    parameter_bound : s, a bound on the length of parameters; left out, the environment's.
+    Parameters
+    ----------
+    c1, c2 : float, defaults 0 and 0.9
+        Shares of the design and of the leading arm. Theory: (0.25, 0.5), (0.05, 0.9) or (0.005, 0.99), the last the
+        greediest. Practice: (0, 0.9), since designs take time. The design is G-optimal up to a factor of 2 on the
+        features, each scaled by the root of its exponential; it is for arms that share θ, and uniform otherwise.
+    delta : float, default 0.05
+        δ, the probability with which β may be too small. Theory: any in (0, 1). Practice: 0.05.
+    ridge : float, optional
+        λ, the penalty of the regression. Theory: R²/s², if left out, kept from 10⁻⁶ to 10⁶·l² where l is known.
+        Practice: the same.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
+    parameter_bound : float, optional
+        s, a bound on the length of parameters. Taken from the environment if left out.
 
+    Notes
+    -----
     Use it in place of Thompson sampling where logs are to be evaluated.
 
+    References
+    ----------
     Balagopalan and Jun (2025): Minimum empirical divergence for sub-Gaussian linear bandits.
     """
 

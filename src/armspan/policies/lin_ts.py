@@ -19,18 +19,28 @@ class LinTS(LinearPolicy):
     """LinTS: draw θ̃ ~ N(θ̂, v_t²V⁻¹) for each arm, and pull the arm with the largest θ̃ᵀx.
 
     Acting on a draw is exploring: what is uncertain varies much from draw to draw, and what is known hardly at all.
-    Where arms share θ there is one draw a step, otherwise one for each arm.
+    Where arms share θ there is one draw per step, otherwise one per arm and step.
 
         V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   v_t = R√(9 d log(t/δ))
 
-    scale : v_t, as a constant, an array over t, or a function of t; theory: R√(9 d log(t/δ)), if left out, which
-        explores a lot; practice: v = R, for which nothing is proved; docs/simulation.md shows what the two cost.
-    delta : δ, how likely theory's bound may fail; theory: any in (0, 1); practice: 0.05.
-    ridge : penalty of the regression; theory: 1; practice: 1.
-    noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
+    Parameters
+    ----------
+    scale : float, array or function, optional
+        v_t, as a constant, an array over t, or a function of t. Theory: R√(9 d log(t/δ)), if left out, which explores a
+        lot. Practice: v = R, for which nothing is proved; docs/simulation.md shows what the two cost.
+    delta : float, default 0.05
+        δ, the probability with which theory's bound may fail. Theory: any in (0, 1). Practice: 0.05.
+    ridge : float, default 1
+        Penalty of the regression. Theory: 1. Practice: 1.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
 
+    Notes
+    -----
     Use it where choices must vary, as with late rewards or many decisions at once.
 
+    References
+    ----------
     Agrawal and Goyal (2013): Thompson sampling for contextual bandits with linear payoffs.
     """
 

@@ -29,9 +29,13 @@ def _in_range(name: str, value: float) -> float:
 class LinearPolicy(Policy):
     """Pulls the arm with the largest θ̂ᵀx + α_t √(xᵀV⁻¹x), where V = ridge·I + Σxxᵀ.
 
-    feature_bound : l, a bound on the length of features; left out, a simulation takes the environment's.
-    shared : whether all arms share one θ, and differ by their features alone; theory: most papers share it; practice:
-        share it where arms are many, or come and go.
+    Parameters
+    ----------
+    feature_bound : float, optional
+        l, a bound on the length of features. A simulation takes the environment's if left out.
+    shared : bool, default False
+        Whether all arms share one θ, and differ by their features alone. Theory: most papers share it. Practice: share
+        it where arms are many, or come and go.
     """
 
     family: ClassVar[str | None] = "linear"

@@ -22,14 +22,22 @@ class LinRel(LinearPolicy):
 
         a = ũᵀΛ⁻¹UᵀX,   ũ and ṽ the parts of Uᵀx that are trusted and not
 
-    delta : δ, how likely a bound may fail; theory: any in (0, 1); practice: 0.05.
-    noise_scale : R, for R√(2 log(2TK/δ)) in place of the root; theory: √½, which is what the paper prints for rewards
-        in [0, 1]; practice: ½ is enough for those. Features and parameters are at most 1 long in the paper: scale
-        yours.
-    horizon : T; left out, a simulation's own; an agent must be given it.
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability with which a bound may fail. Theory: any in (0, 1). Practice: 0.05.
+    noise_scale : float, default √½
+        R, for R√(2 log(2TK/δ)) in place of the root. Theory: √½, which is what the paper prints for rewards in [0, 1].
+        Practice: ½ is enough for those. Features and parameters are at most 1 long in the paper: scale yours.
+    horizon : int, optional
+        T, the number of steps. A simulation fills it in; an agent must be given it.
 
+    Notes
+    -----
     Use it for comparison: no regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores less.
 
+    References
+    ----------
     Auer (2003): Using confidence bounds for exploitation-exploration trade-offs.
     """
 

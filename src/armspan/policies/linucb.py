@@ -19,10 +19,17 @@ class LinUCB(OptimisticPolicy):
 
         V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   α_t = l·s + R√((2 + d) log f(t)),   f(t) = 1 + t log²t
 
-    ridge : penalty of the regression; theory: l², if left out; practice: 1, as Li et al. have it.
+    Parameters
+    ----------
+    ridge : float, optional
+        Penalty of the regression. Theory: l², if left out. Practice: 1, as in Li et al.
 
+    Notes
+    -----
     Use it as the first choice in an application, with alpha="practical" or a small constant.
 
+    References
+    ----------
     Li, Chu, Langford and Schapire (2010): A contextual-bandit approach to personalized news article recommendation.
     """
 

@@ -18,8 +18,12 @@ class LinUCBd(OptimisticPolicy):
 
         r̂_t = sᵀN⁻¹β,   σ̂_t = √(βᵀN⁻¹β),   β = NXᵀV⁻¹x,   V = l²I + Σxxᵀ,   α_t = l·s + R√((2 + d) log f(t))
 
+    Notes
+    -----
     Use it where contexts are diverse, and the promise of constant regret is to hold.
 
+    References
+    ----------
     Wu, Yang and Shen (2020): Stochastic linear contextual bandits with diverse contexts.
     """
 

@@ -5,16 +5,27 @@ from typing import Any
 
 from armspan.agents import Agent, PolicyAgent, Settings, container, files
 from armspan.errors import ArmspanError, InvalidParameter
-from armspan.policies.base import Application
+from armspan.kernels import agent_layout as layout
+from armspan.policies.base import Application, Policy
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.registry import POLICIES
 
 
 def load_agent(path: str | os.PathLike[str]) -> Any:
-    """The agent that `agent.save` wrote; it goes on exactly as if it had never been saved.
+    """Read an agent that `agent.save` wrote; it goes on exactly as if it had never been saved.
 
     A file that is truncated, damaged, of another version or not an agent's is refused in a sentence, and no code in it
     is ever run.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Agent or PolicyAgent
+        The agent that was saved.
     """
     return _agent(container.read(path), str(path))
 
@@ -39,7 +50,9 @@ def _tuned(stored: files.Stored) -> Agent:
     container.demand(issubclass(kind, LinearPolicy))
     policy: Any = kind(**stored.policy["params"])
     settings = Settings(**stored.settings)
-    container.demand(stored.arrays["arms"].shape == (len(stored.arms), 3 + settings.width))  # before room is made
+    container.demand(
+        stored.arrays["arms"].shape == (len(stored.arms), layout.THETA + settings.width)
+    )  # before room is made
     if isinstance(getattr(policy, "alpha", None), tuple):
         schedule = policy.schedule(Application(settings.width))
         settings = Settings(**stored.settings, schedule=schedule)
@@ -53,6 +66,9 @@ def _general(content: container.Content) -> PolicyAgent:
     policy = POLICIES[header["policy"]["kind"]](**header["policy"]["params"])
     container.demand(policy.compiled == header["family"])
     options = {key: header["settings"][key] for key in ("n_features", "intercept", "seed", "long_contexts")}
-    agent: PolicyAgent = policy.agent(arms=header["arms"], feature_names=header["feature_names"], **options)
+    names: Any = {"arms": header["arms"], "feature_names": header["feature_names"]}
+    agent: PolicyAgent = Policy.agent(
+        policy, **names, **options
+    )  # the general one, though a tuned one may exist by now
     agent.restore(content)
     return agent

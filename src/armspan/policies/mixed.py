@@ -38,7 +38,10 @@ def check_ridge(value: Any) -> None:
 class MixedPolicy(LinearPolicy):
     """Chooses by probabilities, by a rule with one number per step, the schedule. Tied arms share what one would have.
 
-    ridge : penalty of the regression; theory: any above 0; practice: 1.
+    Parameters
+    ----------
+    ridge : float, default 1
+        Penalty of the regression. Theory: any above 0. Practice: 1.
     """
 
     family: ClassVar[str | None] = "mixed"
@@ -73,10 +76,15 @@ class MixedPolicy(LinearPolicy):
 class InverseGapPolicy(MixedPolicy):
     """Gives arms a share by the inverse of how far they are behind: SquareCB and FALCON.
 
-    low, high : where rewards lie; theory: 0 and 1; practice: what yours are. Estimates are kept there, and γ is for
-        rewards rescaled from there to [0, 1].
-    scale : c in γ; theory: 1, up to a constant; practice: larger is greedier, to be tuned.
-    delta : δ, how likely theory's bound may fail; theory: any in (0, 1); practice: 0.05.
+    Parameters
+    ----------
+    low, high : float, defaults 0 and 1
+        Where rewards lie. Theory: 0 and 1. Practice: what yours are. Estimates are kept there, and γ is for rewards
+        rescaled from there to [0, 1].
+    scale : float, default 1
+        c in γ. Theory: 1, up to a constant. Practice: larger is greedier, to be tuned.
+    delta : float, default 0.05
+        δ, the probability with which theory's bound may fail. Theory: any in (0, 1). Practice: 0.05.
     """
 
     rule: ClassVar[int] = INVERSE_GAP

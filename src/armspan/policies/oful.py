@@ -21,13 +21,24 @@ class OFUL(LinearPolicy):
 
         √β = R √(2 log(√(det V / λᵈ) / δ)) + √λ·s          (Theorem 2)
 
-    delta : δ, how likely the radius may fail; theory: 1/T, for a bound on the expected regret; practice: 0.05.
-    ridge : λ; theory: any > 0, l² if left out; practice: the same, or a plain 1.
-    parameter_bound : s, a bound on the length of parameters; left out, the environment's.
-    noise_scale : R, for which the noise is R-subgaussian, ½ for a click; left out, the environment's.
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability with which the radius may fail. Theory: 1/T, for a bound on the expected regret. Practice:
+        0.05.
+    ridge : float, optional
+        λ, the penalty of the regression. Theory: any > 0, l² if left out. Practice: the same, or a plain 1.
+    parameter_bound : float, optional
+        s, a bound on the length of parameters. Taken from the environment if left out.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
 
+    Notes
+    -----
     Use it where optimism must be safe: there is no horizon to be known, and the radius is smaller than LinUCB-d's.
 
+    References
+    ----------
     Abbasi-Yadkori, Pál and Szepesvári (2011): Improved algorithms for linear stochastic bandits.
     """
 

@@ -22,13 +22,23 @@ class OLSBandit(LeastSquaresPolicy):
 
         arm a is forced in steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}
 
-    q : forced pulls of an arm in a round; theory: large enough; practice: 1 in Bastani and Bayati's experiments.
-    h : theory: by how much each arm is best somewhere; practice: 5 in their experiments, 1 where rewards are 0 or 1.
-    initial : each arm so many times in turn at first, as forced pulls; theory: 0; practice: d, if left out, as in their
-        code. An estimate is 0 until it has d rows.
+    Parameters
+    ----------
+    q : int, default 1
+        Forced pulls of an arm in a round. Theory: large enough. Practice: 1, as in Bastani and Bayati's experiments.
+    h : float, default 5
+        An arm contends if forced pulls put it within h/2 of the best. Theory: by how much each arm is best somewhere.
+        Practice: 5 in their experiments, 1 where rewards are 0 or 1.
+    initial : int, optional
+        Pulls of each arm in turn at the start, which count as forced pulls. Theory: 0. Practice: d, if left out, as in
+        their code. An estimate is 0 until it has d rows.
 
+    Notes
+    -----
     Use it where exploration must be planned beforehand and grow ever rarer.
 
+    References
+    ----------
     Goldenshluger and Zeevi (2013): A linear response bandit problem.
     """
 

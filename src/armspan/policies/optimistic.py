@@ -20,6 +20,10 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 RIDGES = {"practical": 1, "estimated": 10}
 """Kinds of exploration that follow the residuals, each a family, and what their ridge l²/d is divided by."""
+PRACTICAL = 1.2
+"""α_t in units of σ̂·√log(t + 1)."""
+UNTUNED = ("practical", "float32")
+"""Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
 
@@ -46,17 +50,51 @@ class IndexPolicy(LinearPolicy):
         long_contexts: str = "warn",
         **misspelt: Never,
     ) -> Any:
-        """A fresh agent that chooses by this policy and learns.
+        """Make a fresh agent that chooses by this policy and learns.
 
-        n_arms : how many arms, named 0, 1, …; or arms : their names, of any hashable kind. n_features : d; or
-        feature_names. intercept : add a constant 1 to the features; l grows by it, and s must bound its weight too.
-        The others are explained in `armspan.agents.Settings`.
+        Parameters
+        ----------
+        n_arms : int, optional
+            How many arms, named 0, 1, …; give this or `arms`.
+        n_features : int, optional
+            d; give this or `feature_names`.
+        arms : list, optional
+            Names of the arms, of any hashable kind.
+        feature_names : list, optional
+            Names of the features, in order.
+        intercept : bool, default False
+            Whether to add a constant 1 to the features. l grows by it, and s must bound its weight too.
+        seed : int, default 0
+            Seed of ties and of ε.
+        epsilon : float, default 0
+            Probability of choosing at random among the arms that may be chosen.
+        ties : str, default "random"
+            How ties are broken: "random", or "first" of the arms.
+        memory : int, default 256
+            How many (arm, context) pairs are remembered for `explain`.
+        half_life : float, optional
+            After how many rewards an old one counts half; rewards count for ever if left out.
+        window : int, optional
+            How many rewards are kept at all; all of them if left out.
+        dtype : str, default "float64"
+            Precision of V⁻¹ and V, "float64" or "float32".
+        long_contexts : str, default "warn"
+            What to do with contexts longer than `feature_bound`: "warn" logs the first one and counts all, "clip"
+            shortens them, "raise" refuses them.
+        misspelt : never
+            Any other name is refused in a sentence that lists the valid ones.
+
+        Returns
+        -------
+        Agent or PolicyAgent
+            The tuned agent; with `shared=True`, or where exploration follows the residuals, the general one, which
+            takes no `epsilon`, `ties`, `memory`, `half_life`, `window` or `dtype`.
         """
         from armspan.agents import Agent, Settings
         from armspan.agents.arms import named
 
         self.refuse_misspelt(misspelt)
-        if self.compiled != "linear" or self.shared:
+        if self.compiled not in ("linear", "practical") or self.shared or (self.compiled, dtype) == UNTUNED:
             tuned = {"epsilon": epsilon, "ties": ties, "memory": memory, "half_life": half_life, "window": window}
             usual = signature(IndexPolicy.agent).parameters
             for name, value in (tuned | {"dtype": dtype}).items():
@@ -74,6 +112,7 @@ class IndexPolicy(LinearPolicy):
             bias=bias,
             scale=scale,
             schedule=schedule,
+            learnt=self.compiled == "practical",
             seed=seed,
             intercept=intercept,
             epsilon=epsilon,
@@ -96,15 +135,20 @@ class IndexPolicy(LinearPolicy):
 class OptimisticPolicy(IndexPolicy):
     """A linear policy with the paper's schedule, or another.
 
-    parameter_bound : s, a bound on the length of the arms' parameters; left out, the environment's.
-    noise_scale : R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click; left out, the environment's.
-    alpha : left out, the paper's α_t = l·s + R√((2 + d) log f(t)); or a constant, an array over t, a function of t.
-        Or "practical": 1.2·σ̂·√log(t + 1), where σ̂ is estimated from the residuals, with the ridge l²/d unless another
-        is given, after one pull of every arm. It explores far less than theory asks for, and nothing is proved for it.
-        Or "estimated": OFUL's radius for δ = 0.1, with upper estimates of R and s from what was seen, and the ridge
-        l²/(10d) unless another is given. Residuals of rare clicks say too little: tell it noise_scale=0.5 for clicks,
-        which a simulation with clicks does by itself.
-        Neither needs parameter_bound. Both take features of about one scale for granted.
+    Parameters
+    ----------
+    parameter_bound : float, optional
+        s, a bound on the length of the arms' parameters. Taken from the environment if left out.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click. Taken from the environment if left out.
+    alpha : float, array, function, "practical" or "estimated", optional
+        How much to explore. Left out, it is the paper's α_t = l·s + R√((2 + d) log f(t)), which is safe and slow. A
+        number, an array over t or a function of t is α_t itself. "practical" is 1.2·σ̂·√log(t + 1), where σ̂ is
+        estimated from the residuals, after one pull of every arm; the ridge is l²/d unless you give one. It explores
+        far less than theory asks for, and nothing is proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper
+        estimates of R and s from what was seen; the ridge is l²/(10d) unless you give one. Residuals of rare clicks say
+        too little, so tell it noise_scale=0.5 for clicks; a simulation with clicks does that by itself. Neither needs
+        parameter_bound. Both expect features of about one scale.
     """
 
     family: ClassVar[str | None] = "linear"
@@ -169,6 +213,8 @@ class OptimisticPolicy(IndexPolicy):
         return DELTA if self.shared else DELTA / env.n_arms
 
     def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
+        if self.learnt:
+            return 0.0, PRACTICAL, None
         if self.alpha is None:
             l, s, R = (bound(self, name, application) for name in ("feature_bound", "parameter_bound", "noise_scale"))
             return l * s, R * math.sqrt(2 + application.n_features), None
@@ -178,7 +224,7 @@ class OptimisticPolicy(IndexPolicy):
 
     def schedule(self, env: Bounds) -> Schedule:
         if isinstance(self.alpha, str):
-            return lambda t: 1.2 * np.sqrt(np.log(t + 1.0))
+            return lambda t: PRACTICAL * np.sqrt(np.log(t + 1.0))
         if self.alpha is not None:
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))

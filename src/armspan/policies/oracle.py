@@ -16,8 +16,12 @@ class Oracle(Yardstick):
 
         a = argmax_a mean reward of arm a in this context
 
+    Notes
+    -----
     Use it as a yardstick, and to see how noisy rewards are.
 
+    References
+    ----------
     Lattimore and Szepesvári (2020): Bandit algorithms, Chapter 19.
     """
 

@@ -24,11 +24,19 @@ class PEGE(LeastSquaresPolicy):
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the exploration of cycles 1 … c
 
-    pulls : of every arm in a cycle; theory: d linearly independent arms once; practice: left out, d pulls of each arm
-        where every arm has a θ of its own, which are that many rows for it, and with shared=True every arm once.
+    Parameters
+    ----------
+    pulls : int, optional
+        Pulls of every arm in a cycle. Theory: d linearly independent arms once. Practice: d pulls of each arm if each
+        has a θ of its own, so that it has d rows; one pull of each with shared=True. That is also what is done if left
+        out.
 
+    Notes
+    -----
     Use it where arms can be explored in a fixed order, and the horizon is open.
 
+    References
+    ----------
     Rusmevichientong and Tsitsiklis (2010): Linearly parameterized bandits.
     """
 
@@ -44,7 +52,7 @@ class PEGE(LeastSquaresPolicy):
             _validate.whole("pulls", self.pulls, at_least=1)
 
     def pulls_in(self, env: Bounds) -> int:
-        """Of every arm in a cycle."""
+        """The pulls of every arm in a cycle, in an environment."""
         if self.pulls is not None:
             return self.pulls
         return 1 if self.shared else env.n_features

@@ -12,12 +12,16 @@ from armspan.policies.references.fixed import UniformReference
 class RandomChoice(Policy):
     """Pull any arm with probability 1/K, whatever was seen.
 
-    Its logs tell about all arms alike. Its agent keeps the mean reward of every arm.
+    Its logs tell equally much about all arms. Its agent keeps the mean reward of every arm.
 
         p_a = 1/K
 
+    Notes
+    -----
     Use it for the first days of an application, or as the yardstick from below.
 
+    References
+    ----------
     Li, Chu, Langford and Wang (2011): Unbiased offline evaluation of contextual-bandit-based news article
     recommendation algorithms.
     """

@@ -18,15 +18,19 @@ class RandomizedUCB(EnumeratedPolicy):
         ΣQ(π)Ê[1/((1 - Kμ_t)P(π(x)|x) + μ_t)] <= max(4K, (t - 1)(ΣQ(π)R̂eg(π))²/(180 C_{t-1}))
         C_t = 2 log(Nt/δ),   μ_t = min(1/(2K), √(C_t/(2Kt)))
 
+    Notes
+    -----
     Use it as a yardstick: it solves a program at every step, by cutting planes.
 
+    References
+    ----------
     Dudík, Hsu, Kale, Karampatziakis, Langford, Reyzin and Zhang (2011): Efficient optimal learning for contextual
     bandits.
     """
 
     title: ClassVar[str] = "RandomizedUCB"
     promise: ClassVar[str] = "√(KT log N)"
-    assumes: ClassVar[str] = "independent contexts, rewards in reward_range; regret is beside the best of N policies"
+    assumes: ClassVar[str] = "independent contexts, rewards in reward_range; regret against the best of N policies"
 
     def reference(self, env: Any) -> Any:
         return RandomizedUCBReference(**self.among(env))

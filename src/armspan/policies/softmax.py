@@ -23,11 +23,18 @@ class Softmax(MixedPolicy):
 
         ŷ_a = θ̂ᵀx_a,   θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ
 
-    temperature : T_t in units of rewards, as a constant, an array over t, or a function of t; 0 is greedy, and with a
-        large one every arm is as likely; theory: none; practice: 0.1 where rewards are from 0 to 1, to be tuned.
+    Parameters
+    ----------
+    temperature : float, array or function, default 0.1
+        T_t in units of rewards, as a constant, an array over t, or a function of t; 0 is greedy, and with a large one
+        every arm is as likely. Theory: none. Practice: 0.1 where rewards are from 0 to 1, to be tuned.
 
+    Notes
+    -----
     Use it where shares that follow the estimates smoothly are wanted; SquareCB does that with a guarantee.
 
+    References
+    ----------
     Cesa-Bianchi, Gentile, Lugosi and Neu (2017): Boltzmann exploration done right.
     """
 

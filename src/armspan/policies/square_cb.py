@@ -11,19 +11,26 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 
 @dataclass(frozen=True, kw_only=True)
 class SquareCB(InverseGapPolicy):
-    """Pull arm a with probability p_a = 1/(K + γ_t(m - ŷ_a)), where m is the largest estimate, and the best arm else.
+    """Pull arm a with probability p_a = 1/(K + γ_t(m - ŷ_a)), where m is the largest estimate; else the best arm.
 
     It turns a regression on all that was seen into choices; a linear one has itself a regret of D log T. Probabilities
     are known and never 0.
 
         γ_t = c√(Kt/(D log(1 + t) + log(2/δ))),   D the parameters that are fitted, d or K·d
 
-    gamma : γ_t, as a constant, an array over t, or a function of t; theory: the above, if left out, which is the
-        paper's without its horizon; practice: Vowpal Wabbit has 10√n after n rewards, lambda t: 10 * np.sqrt(t - 1). 0
-        is uniform choice, and the more, the greedier.
+    Parameters
+    ----------
+    gamma : float, array or function, optional
+        γ_t, as a constant, an array over t, or a function of t. Theory: the above, if left out, which is the paper's
+        without its horizon. Practice: Vowpal Wabbit has 10√n after n rewards, lambda t: 10 * np.sqrt(t - 1). 0 is
+        uniform choice, and the more, the greedier.
 
+    Notes
+    -----
     Use it where logs are to be evaluated, and a regression is at hand.
 
+    References
+    ----------
     Foster and Rakhlin (2020): Beyond UCB: optimal and efficient contextual bandits with regression oracles.
     """
 

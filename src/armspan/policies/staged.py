@@ -18,8 +18,12 @@ from armspan.theory import Schedule, as_schedule
 class StagedPolicy(LinearPolicy):
     """A policy that keeps independent samples apart, in S = ⌈log T⌉ stages; `references/staged.py` has its steps.
 
-    delta : δ, how likely a bound may fail; theory: any in (0, 1); practice: 0.05.
-    horizon : T; left out, a simulation's own; an agent must be given it.
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability with which a bound may fail. Theory: any in (0, 1). Practice: 0.05.
+    horizon : int, optional
+        T, the number of steps. A simulation fills it in; an agent must be given it.
     """
 
     delta: float = 0.05

@@ -17,11 +17,18 @@ class SupLinRel(StagedPolicy):
 
         width = ‖a‖ R√(2 log(2TK/δ)) + ‖ṽ‖
 
-    noise_scale : R; theory: √½, which is what the paper prints for rewards in [0, 1]; practice: ½ is enough for those.
-        Features and parameters are at most 1 long: scale yours.
+    Parameters
+    ----------
+    noise_scale : float, default √½
+        R, for which the noise is R-subgaussian. Theory: √½, which is what the paper prints for rewards in [0, 1].
+        Practice: ½ is enough for those. Features and parameters are at most 1 long: scale yours.
 
+    Notes
+    -----
     Use it for its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same.
 
+    References
+    ----------
     Auer (2003): Using confidence bounds for exploitation-exploration trade-offs.
     """
 

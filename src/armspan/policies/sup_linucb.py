@@ -23,14 +23,22 @@ class SupLinUCB(StagedPolicy):
 
         w = √(xᵀV⁻¹x),   α = R√(2 log(2TK/δ))
 
-    noise_scale : R; theory: ½, as for rewards in [0, 1]; practice: your noise's. Features and parameters are at most 1
-        long, and the ridge is 1: scale yours.
-    width : "paper" has α as printed; "proof" has α + 1; theory: "proof", which is what the lemma proves; practice:
+    Parameters
+    ----------
+    noise_scale : float, default 0.5
+        R, for which the noise is R-subgaussian. Theory: ½, as for rewards in [0, 1]. Practice: that of your noise.
+        Features and parameters are at most 1 long, and the ridge is 1: scale yours.
+    width : str, default "paper"
+        Which α: "paper" has α as printed; "proof" has α + 1. Theory: "proof", which is what the lemma proves. Practice:
         "paper".
 
+    Notes
+    -----
     Use it for its proof, √(dT) up to logarithms for K arms; beside LinUCB it learns from few of its steps, and costs
     more.
 
+    References
+    ----------
     Chu, Li, Reyzin and Schapire (2011): Contextual bandits with linear payoff functions.
     """
 

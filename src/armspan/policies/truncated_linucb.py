@@ -22,14 +22,23 @@ class TruncatedLinUCB(OFUL):
 
         S = ⌈C d log(T)^κ⌉
 
-    factor : C; theory: large enough, it does not say how large; practice: 1.
-    power : κ; theory: 1 and the right C have d log T, the least possible; practice: 2, with which any C will do, at the
-        price of a factor log log T.
-    horizon : T; left out, a simulation's own; an agent must be given it.
+    Parameters
+    ----------
+    factor : float, default 1
+        C, the factor in S. Theory: large enough; it does not say how large. Practice: 1.
+    power : float, default 2
+        κ, the power in S. Theory: 1 and the right C have d log T, the least possible. Practice: 2, with which any C
+        will do, at the price of a factor log log T.
+    horizon : int, optional
+        T, the number of steps. A simulation fills it in; an agent must be given it.
 
+    Notes
+    -----
     Use it for diverse contexts and many steps; where contexts are not diverse, greedy may never find out what it
     misses.
 
+    References
+    ----------
     Song and Zhou (2022): Truncated LinUCB for stochastic linear bandits.
     """
 

@@ -22,17 +22,24 @@ class UCB1(Policy):
 
         index = S/N + 2R√(2 log t/N),   N pulls of the arm, S the sum of their rewards
 
-    noise_scale : R, for which rewards are R-subgaussian; theory: ½, for rewards in [0, 1]; left out, the environment's.
-        A reward varies with its context too; practice: where contexts matter much, half the width of the rewards'
+    Parameters
+    ----------
+    noise_scale : float, optional
+        R, for which rewards are R-subgaussian. Theory: ½, for rewards in [0, 1]. Taken from the environment if left
+        out. A reward varies with its context too. Practice: where contexts matter much, half the width of the rewards'
         range.
 
+    Notes
+    -----
     Use it to see what contexts are worth.
 
+    References
+    ----------
     Auer, Cesa-Bianchi and Fischer (2002): Finite-time analysis of the multiarmed bandit problem.
     """
 
     title: ClassVar[str] = "UCB1"
-    promise: ClassVar[str] = "log T beside the best fixed arm"
+    promise: ClassVar[str] = "log T against the best fixed arm"
     assumes: ClassVar[str] = "rewards of an arm independent over steps"
     family: ClassVar[str | None] = "arms"
     noise_scale: float | None = None

@@ -14,5 +14,11 @@ class Yardstick(Policy):
     learns: ClassVar[bool] = False
 
     def agent(self, *args: Any, **options: Any) -> Never:
-        """Refused."""
+        """Refuse: the true mean rewards are known in simulations only.
+
+        Parameters
+        ----------
+        options : any
+            What other policies' agents take.
+        """
         raise NotApplicable(f"{self.name} has no agent: it must know the true mean rewards, which only simulations do")

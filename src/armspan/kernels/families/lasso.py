@@ -74,7 +74,7 @@ def of_run(state, r):
 
 @inlined
 def threshold(z, bar):
-    """Z, moved towards 0 by so much."""
+    """Move z towards 0 by so much, at most to 0."""
     return max(z - bar, 0.0) + min(z + bar, 0.0)
 
 

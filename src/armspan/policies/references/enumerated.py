@@ -153,7 +153,7 @@ class CuttingPlanes:
         self._cost = np.append(cost - cost[first], -cost[first])
 
     def minimiser(self) -> FloatArray:
-        """P (N,)."""
+        """The distribution P (N,) over the policies."""
         values = np.zeros(max(self._N, max(self._basis) + 1))
         values[self._basis] = self._table[:, -1]
         P = np.maximum(values[: self._N], 0.0)

@@ -46,7 +46,7 @@ class ExpertReference(ABC):
         return np.asarray(w @ xi / w.sum())
 
     def probabilities(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """P (K,) of the arms."""
+        """The probability p (K,) of each arm."""
         return self.mixed(self.advice(x))
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
@@ -58,7 +58,7 @@ class ExpertReference(ABC):
 
     @abstractmethod
     def mixed(self, xi: FloatArray) -> FloatArray:
-        """P (K,) of the arms for advice ξ (N, K)."""
+        """The probability p (K,) of each arm for advice ξ (N, K)."""
 
     @abstractmethod
     def gains(self, xi: FloatArray, p: FloatArray, r_hat: FloatArray) -> FloatArray:

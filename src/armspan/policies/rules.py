@@ -1,15 +1,14 @@
-"""recommend(): which policy fits a problem, by a few stated rules that rest on the arena."""
+"""Which policy fits a problem, by a few stated rules that rest on the arena."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from armspan import _validate
 from armspan._typing import FloatArray
 from armspan.diversity import DiversityReport, LoggedDiversity
-from armspan.environments import DelayedRewards, Environment, as_environment
-from armspan.errors import InvalidParameter, NotApplicable
+from armspan.environments import DelayedRewards, Environment
+from armspan.errors import NotApplicable
 from armspan.policies.base import Policy
 from armspan.policies.greedy import Greedy
 from armspan.policies.lin_ts import LinTS
@@ -42,35 +41,21 @@ class Recommendation:
     @property
     def line(self) -> str:
         """The policy and the first reason."""
-        return f"Recommended: {_written(self.policy)}. {self.why[0]}"
+        return f"Recommended: {written(self.policy)}. {self.why[0]}"
 
     def __str__(self) -> str:
-        lines = [f"Recommended: {_written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
-        return "\n".join([*lines, *(f"  or {_written(other.policy)}: {other.words}" for other in self.alternatives)])
+        lines = [f"Recommended: {written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
+        return "\n".join([*lines, *(f"  or {written(other.policy)}: {other.words}" for other in self.alternatives)])
 
 
-def recommend(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
-    """Which policy to use, why, and what the alternatives would cost.
-
-    problem : an environment, or what `armspan.audit` or `armspan.diversity.audit_log` has found.
-    propensities : whether decisions must be drawn, so that their log can tell what another policy would have earned.
-    noise_scale : R, for which rewards are R-subgaussian, where it is known; an environment knows it.
-
-    The rules, in this order. If decisions must be drawn, Thompson sampling with v = R. If one θ for all arms tells the
-    best arm in every context, LinUCB with that one θ. Else LinUCB with α_t from the residuals. How often that was right
-    on problems that were not used to make these rules is in docs/policies.md, for environments and without
-    `propensities`.
-    """
-    if noise_scale is not None:
-        _validate.real("noise_scale", noise_scale, above=0)
+def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
+    """The recommendation for an environment or for what an audit has found, without a rehearsal."""
     if isinstance(problem, LoggedDiversity):
         facts = _Facts(shared=False, noise_scale=noise_scale, words=_said(problem))
     elif isinstance(problem, DiversityReport):
         facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=_said(problem))
-    elif isinstance(problem, Environment) or hasattr(problem, "context"):
-        facts = _facts_of(as_environment(problem), noise_scale)
     else:
-        raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
+        facts = _facts_of(problem, noise_scale)
     if propensities:
         return _by_chance(facts)
     return _shared(facts) if facts.shared else _separate(facts)
@@ -87,15 +72,22 @@ class _Facts:
 
 def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
     """Of an environment."""
-    inner = env.env if isinstance(env, DelayedRewards) else env
-    R = noise_scale or inner.noise_scale or None
-    late = (f"Rewards come late, which all policies pay for alike: {env.name}.",) if env.late else ()
-    found = (_on_diversity(inner),)
+    inner = _without_delay(env)
     try:
         shared = one_theta_will_do(inner)
     except NotApplicable:
         shared = False
-    return _Facts(shared, R, (*found, *late))
+    return _Facts(shared, noise_scale or inner.noise_scale or None, words_on(env))
+
+
+def words_on(env: Environment) -> tuple[str, ...]:
+    """What to expect in an environment."""
+    late = (f"Rewards come late, which all policies pay for alike: {env.name}.",) if env.late else ()
+    return (_on_diversity(_without_delay(env)), *late)
+
+
+def _without_delay(env: Environment) -> Environment:
+    return env.env if isinstance(env, DelayedRewards) else env
 
 
 def _on_diversity(env: Environment) -> str:
@@ -191,8 +183,12 @@ def _safe(*, shared: bool) -> tuple[Choice, ...]:
     )
 
 
-def _written(policy: Policy) -> str:
+def written(policy: Policy) -> str:
     """As Python code, without what is left out."""
     fields = policy.__dataclass_fields__
     given = {name: getattr(policy, name) for name, field in fields.items() if getattr(policy, name) != field.default}
-    return f"{type(policy).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    return f"{type(policy).__name__}({', '.join(f'{name}={_short(value)}' for name, value in given.items())})"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,148 @@
+"""What an agent's decisions looked like over time: how often it explored, and how well it knew its arms."""
+
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray, IntArray
+from armspan.agents.agent import Agent
+from armspan.agents.answers import Exploration
+from armspan.diversity.intervals import wilson
+from armspan.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from armspan.plots import Axes
+
+POINTS = 25
+"""Points that a curve of shares has, if there are notes enough."""
+FEWEST = 20
+"""Notes that a point stands for, at least."""
+
+
+class Diary:
+    """A record of what an agent would do, kept beside it: the agent itself knows nothing of it, and is no slower.
+
+    Call `note` as often as you want to know, say at every twentieth decision. A note takes about as long as `scores`
+    and `diversity` of the agent, and a few numbers per arm of memory.
+
+    Parameters
+    ----------
+    agent : Agent
+        Of a linear policy, such as LinUCB-d or greedy: agents that know means and widths.
+    """
+
+    def __init__(self, agent: Any) -> None:
+        if not isinstance(agent, Agent):
+            raise NotApplicable(f"a diary needs an agent that knows widths, of a linear policy, got {agent!r:.80}")
+        self.agent = agent
+        self._decisions: list[int] = []
+        self._noted: list[Exploration] = []
+        self._known: list[dict[Hashable, float]] = []
+
+    def note(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
+        """Write down whether a decision for x would explore now, and how well each arm is known. Decides nothing.
+
+        Parameters
+        ----------
+        x : array_like
+            A context, as for `agent.choose`.
+        only : sequence, optional
+            Names of the eligible arms. All of them if left out.
+
+        Returns
+        -------
+        Exploration
+            What `agent.exploration` says.
+        """
+        noted = self.agent.exploration(x, only=only)
+        known = {arm.arm: arm.eigenvalue for arm in self.agent.diversity()}
+        self._decisions.append(self.agent.decisions)
+        self._noted.append(noted)
+        self._known.append(known)
+        return noted
+
+    def __len__(self) -> int:
+        return len(self._noted)
+
+    @property
+    def decisions(self) -> IntArray:
+        """How many decisions (n,) the agent had made at each note."""
+        return np.array(self._decisions, dtype=np.int64)
+
+    @property
+    def explored(self) -> FloatArray:
+        """1 for each note (n,) in which the chosen arm was not the one with the best estimate, 0 for the others."""
+        return np.array([noted.chosen != noted.greedy for noted in self._noted], dtype=np.float64)
+
+    @property
+    def open(self) -> FloatArray:
+        """1 for each note (n,) in which another arm's interval reached that of the best estimate, 0 for the others."""
+        return np.array([bool(noted.overlapping) for noted in self._noted], dtype=np.float64)
+
+    @property
+    def eigenvalues(self) -> dict[Hashable, FloatArray]:
+        """λ_min(V) of each arm at every note (n,); nan while it was not there."""
+        arms = dict.fromkeys(arm for known in self._known for arm in known)
+        return {arm: np.array([known.get(arm, np.nan) for known in self._known]) for arm in arms}
+
+    def plot(self, what: str = "exploration", *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the diary against the number of decisions.
+
+        Parameters
+        ----------
+        what : {"exploration", "diversity"}, default "exploration"
+            How many of the noted decisions explored, in up to 25 parts of equal length, with Wilson's 95 % interval of
+            each share, which takes the decisions of a part for independent. "Not the best estimate": the chosen arm
+            was not the one with the largest mean, which is what exploration costs. "Intervals overlap": another arm's
+            interval reached that of the best estimate; exploration is over for good once none does. Or how well each
+            arm is known in its weakest direction, λ_min(V): where contexts are diverse it grows in proportion to the
+            decisions.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        _validate.one_of("what", what, ("exploration", "diversity"))
+        if not self._noted:
+            raise NotApplicable("there is nothing to draw: call note(x) at some decisions first")
+        from armspan.plots import curves
+        from armspan.plots.canvas import canvas, legend
+        from armspan.plots.labels import plain
+
+        with canvas(ax) as axes:
+            axes.set_xlabel("decisions")
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            if what == "diversity":
+                values = self.eigenvalues
+                middle = np.array(list(values.values()))
+                names = [f"arm {name}" for name in values]
+                curves.draw(axes, curves.Curves(names, self.decisions, middle, middle * np.nan, middle * np.nan))
+                axes.set(ylim=(0, None), ylabel="λ_min(V)", title="how well each arm is known in its weakest direction")
+                legend(axes)
+            else:
+                parts = _parts(len(self))
+                told = {"not the best estimate": self.explored, "intervals overlap": self.open}
+                shares = [[_share(values[part]) for part in parts] for values in told.values()]
+                middle, low, high = np.moveaxis(100 * np.array(shares), 2, 0)
+                at = np.array([self.decisions[part].mean() for part in parts])
+                curves.draw(axes, curves.Curves(list(told), at, middle, low, high), marker=".")
+                axes.set(ylim=(0, 105), ylabel="share of the decisions (%)")
+                axes.set_title(plain(f"how many decisions explore, {len(self) // len(parts):,} notes per point"))
+                legend(axes, "shaded: 95 % interval")
+        return axes
+
+
+def _parts(n: int) -> list[slice]:
+    """Notes 0 to n - 1 in parts of nearly the same length."""
+    edges = np.linspace(0, n, max(1, min(POINTS, n // FEWEST)) + 1).astype(int)
+    return [slice(int(first), int(last)) for first, last in pairwise(edges)]
+
+
+def _share(values: FloatArray) -> tuple[float, float, float]:
+    return float(values.mean()), *wilson(int(values.sum()), values.size)

@@ -1,0 +1,128 @@
+"""recommend(): which policy fits, by a rehearsal in an environment, or by rules for what an audit has found."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import FloatArray
+from armspan.diversity import DiversityReport, LoggedDiversity
+from armspan.environments import Environment, as_environment
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies import HybridLinUCB, LinMED, LinTS, LinUCB, TruncatedLinUCB
+from armspan.policies.base import Policy
+from armspan.policies.rules import Choice, Recommendation, by_rules, words_on
+from armspan.simulation.runner import simulate
+
+HORIZON = 10_000
+MOST_RUNS, LEAST_RUNS = 50, 10
+WORK = 4e9
+"""K·d² over all steps of one policy, roughly: the more one run takes, the fewer there are."""
+SEED = 20_201
+UNKNOWN_NOISE = 0.1
+"""R where an environment has no noise."""
+
+
+def recommend(
+    problem: Any, *, propensities: bool = False, noise_scale: float | None = None, horizon: int | None = None
+) -> Recommendation:
+    """Recommend a policy, say why, and say what the alternatives would cost.
+
+    An environment can be tried out, so the few policies that did best in the arena rehearse in it, and the one that
+    loses least is recommended: by its mean regret plus twice the standard error, so that a policy that is now and then
+    stuck is not taken for a good one. What an audit has found cannot be tried out. There, rules decide: Thompson
+    sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm in every
+    context; else LinUCB with α_t from the residuals. How often either was right on problems that were not used to make
+    them is in docs/policies.md.
+
+    Parameters
+    ----------
+    problem : Environment or report
+        An environment, or what `armspan.audit` or `armspan.diversity.audit_log` has found.
+    propensities : bool, default False
+        Whether decisions must be drawn, so that their log can tell what another policy would have earned.
+    noise_scale : float, optional
+        R, for which rewards are R-subgaussian. An environment knows it.
+    horizon : int, optional
+        How many steps you will take, and the rehearsal takes; 10,000 if left out. An environment that is
+        written in Python, or whose rewards come late, is slow to try out: without a horizon, rules decide there.
+
+    Returns
+    -------
+    Recommendation
+        With `policy`, `why` (sentences) and `alternatives`, each with a policy and words; print it.
+    """
+    if noise_scale is not None:
+        _validate.real("noise_scale", noise_scale, above=0)
+    if horizon is not None:
+        _validate.whole("horizon", horizon, at_least=1)
+    if isinstance(problem, DiversityReport | LoggedDiversity):
+        return by_rules(problem, propensities=propensities, noise_scale=noise_scale)
+    if not (isinstance(problem, Environment) or hasattr(problem, "context")):
+        raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
+    env = as_environment(problem)
+    if horizon is None and (env.late or not env.compiled):
+        return by_rules(env, propensities=propensities, noise_scale=noise_scale)
+    return _rehearsed(env, horizon or HORIZON, noise_scale, propensities=propensities)
+
+
+def candidates(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> list[Policy]:
+    """Who rehearses: for nearly every problem of the arena, one of these came close to the best of all."""
+    R = noise_scale or env.noise_scale or UNKNOWN_NOISE
+    l, s = _rounded_up(env.feature_bound), _rounded_up(env.parameter_bound)
+    told: Any = {"feature_bound": l, "parameter_bound": s, "noise_scale": R}
+    drawn: list[Policy] = [LinTS(scale=R), LinTS(scale=R / 2), LinTS(scale=R, shared=True), LinMED(**told)]
+    largest: list[Policy] = [
+        LinUCB(alpha="practical", feature_bound=l),
+        LinUCB(alpha=R, feature_bound=l, ridge=_rounded_up(l**2 / env.n_features)),
+        LinUCB(alpha="practical", feature_bound=l, shared=True),
+        LinUCB(alpha=R, feature_bound=l, shared=True),
+        HybridLinUCB(),
+        TruncatedLinUCB(**told),
+        LinTS(scale=R),
+        LinTS(scale=R, shared=True),
+    ]
+    return [policy.within(horizon) for policy in (drawn if propensities else largest) if _fits(policy, env, horizon)]
+
+
+def _rounded_up(value: float) -> float:
+    """To three digits, so that it reads well and is still a bound."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return float(f"{math.ceil(value / unit - 1e-9) * unit:.3g}")
+
+
+def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
+    try:
+        policy.within(horizon).check(env, horizon)
+    except NotApplicable:
+        return False
+    return True
+
+
+def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> Recommendation:
+    everyone = candidates(env, horizon, noise_scale, propensities=propensities)
+    runs = int(np.clip(WORK / (horizon * env.n_arms * env.n_features**2), LEAST_RUNS, MOST_RUNS))
+    result = simulate(env, everyone, horizon=horizon, runs=runs, seed=SEED, checkpoints=[horizon])
+    final: FloatArray = result.pseudo_regret[:, :, -1]
+    mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(runs)
+    order = np.argsort(mean + 2 * error, kind="stable")
+    best = order[0]
+    why = (
+        f"It lost least of {len(everyone)} in a rehearsal here: regret {_number(mean[best])} ± "
+        f"{_number(2 * error[best])} after {horizon:,} steps, {runs} runs.",
+        *words_on(env),
+    )
+    others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
+    return Recommendation(everyone[best], why, others)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.{0 if value >= 100 else 1}f}"
+
+
+def _cost(regret: float, least: float) -> str:
+    ratio = regret / least if least > 0 else np.inf
+    if not np.isfinite(ratio):
+        return f"regret {_number(regret)}."
+    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times the regret."

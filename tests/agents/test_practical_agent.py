@@ -1,0 +1,257 @@
+"""The tuned agent whose exploration follows the noise that it sees: against the definition, step by step."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import armspan
+from armspan import LinUCB
+from armspan.agents import Agent, Statistics
+from armspan.agents.container import pack, unpack
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies import Policy
+
+BOUND = 3.0
+
+
+class Naive:
+    """Every arm once, then θ̂ᵀx + 1.2·σ̂·√log(t + 1)·√(xᵀV⁻¹x); all from the rewards so far, solved afresh."""
+
+    def __init__(self, K: int, d: int, ridge: float) -> None:
+        self.K, self.d, self.ridge, self.t = K, d, ridge, 0
+        self.seen: list[list[tuple[Any, float]]] = [[] for _ in range(K)]
+        self.errors = 0.0
+
+    def fit(self, k: int) -> tuple[Any, Any]:
+        V, b = self.ridge * np.eye(self.d), np.zeros(self.d)
+        for x, y in self.seen[k]:
+            V, b = V + np.outer(x, x), b + y * x
+        return np.linalg.inv(V), np.linalg.inv(V) @ b
+
+    def noise(self) -> float:
+        fitted = sum(self.d - self.ridge * np.trace(self.fit(k)[0]) for k in range(self.K))
+        left = sum(map(len, self.seen)) - fitted
+        return math.sqrt(self.errors / left) if left > 0 else 0.0
+
+    def index(self, x: Any) -> Any:
+        alpha = 1.2 * self.noise() * math.sqrt(math.log(self.t + 2))
+        fits = [self.fit(k) for k in range(self.K)]
+        return np.array([theta @ x + alpha * math.sqrt(x @ V_inv @ x) for V_inv, theta in fits])
+
+    def learn(self, k: int, x: Any, y: float) -> None:
+        V_inv, theta = self.fit(k)
+        self.errors += (y - theta @ x) ** 2 / (1 + x @ V_inv @ x)
+        self.seen[k].append((x, y))
+
+
+def made(K: int, d: int, **options: Any) -> Agent:
+    agent = LinUCB(alpha="practical", feature_bound=BOUND).agent(K, d, **options)
+    assert isinstance(agent, Agent)
+    return agent
+
+
+def taught(agent: Agent, steps: int, seed: int) -> Agent:
+    rng = np.random.default_rng(seed)
+    d = agent.settings.n_features
+    for _ in range(steps):
+        x = rng.uniform(-1, 1, d)
+        arm: Any = agent.choose(x)
+        agent.update(arm, x, float(rng.normal(0.3 * x.sum(), 0.2)))
+    return agent
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2, 5, 9, 12]), st.sampled_from([1e-3, 1.0, 1e4]))
+def test_it_chooses_as_the_definition_says(seed: int, K: int, d: int, unit: float) -> None:
+    """With few features and in the mode of few pulls (d ≥ 8), in whatever unit rewards are."""
+    rng = np.random.default_rng(seed)
+    theta = unit * rng.normal(size=(K, d))
+    agent, naive = made(K, d), Naive(K, d, BOUND**2 / d)
+    for t in range(40):
+        x = rng.uniform(-1, 1, d)
+        arm: Any = agent.choose(x)
+        if t < K:
+            assert arm == t
+        else:
+            index = naive.index(x)
+            assert index[arm] >= index.max() - 1e-8 * unit
+        y = float(theta[arm] @ x + 0.3 * unit * rng.normal())
+        agent.update(arm, x, y)
+        naive.learn(arm, x, y)
+        naive.t += 1
+        assert agent.noise == pytest.approx(naive.noise(), rel=1e-6, abs=1e-9 * unit)
+
+
+def test_it_is_the_policy_of_the_simulation() -> None:
+    """The agent played against the same contexts and noise loses exactly what the compiled policy loses."""
+    env = armspan.environments.paper_1c(0)
+    policy = LinUCB(alpha="practical", feature_bound=env.feature_bound)
+    result = armspan.simulate(env, [policy, _AsPolicy(policy)], horizon=300, runs=3)
+    assert result.pseudo_regret[0] == pytest.approx(result.pseudo_regret[1])
+
+
+class _AsPolicy:
+    """The agent of a policy, as a policy of a user's own."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def agent(self, n_arms: int, n_features: int, seed: int) -> Any:
+        return self.policy.agent(n_arms, n_features, seed=seed)
+
+
+class TestFirstPulls:
+    def test_every_arm_is_tried_though_no_reward_has_come(self) -> None:
+        agent = made(4, 2)
+        assert [agent.choose(np.ones(2)) for _ in range(4)] == [0, 1, 2, 3]
+
+    def test_a_new_arm_is_tried_though_others_are_far_better(self) -> None:
+        """Without it, an arm whose rewards are near 1,000 would wait for ever behind others that are known to be."""
+        agent = made(2, 1)
+        for _ in range(50):
+            arm: Any = agent.choose(np.ones(1))
+            agent.update(arm, np.ones(1), 1000.0)
+        agent.add_arm("new")
+        assert agent.propensities(np.ones(1)).tolist() == [0, 0, 1]
+        assert agent.exploration(np.ones(1)).chosen == "new"
+        assert agent.choose(np.ones(1)) == "new"
+        assert agent.choose(np.ones(1)) != "new"
+
+    def test_arms_that_are_known_are_not_tried(self) -> None:
+        agent = made(2, 1)
+        agent.update([0, 1] * 10, np.ones((20, 1)), np.tile([1.0, 0.0], 10))
+        assert [agent.choose(np.ones(1)) for _ in range(3)] == [0, 0, 0]
+
+    def test_in_a_batch_they_take_turns(self) -> None:
+        agent = made(3, 1)
+        assert agent.choose_many(np.ones((2, 1))) == [0, 1]
+        assert agent.decide_many(np.ones((1, 1))).propensities.tolist() == [1.0]
+        for arm in range(3):
+            agent.update(arm, np.ones(1), float(arm))
+        assert agent.choose(np.ones(1)) == 2
+
+    def test_only_those_who_may_be_chosen(self) -> None:
+        agent = made(3, 1)
+        assert agent.choose(np.ones(1), only=[2]) == 2
+        agent.update(2, np.ones(1), 1.0)
+        assert agent.decide(np.ones(1)).arm == 0
+        assert agent.choose(np.ones(1)) == 1
+        assert agent.top(np.ones(1), 1) == [2]
+
+    def test_an_arm_that_goes_takes_its_turn_with_it(self) -> None:
+        agent = made(3, 1)
+        assert agent.choose(np.ones(1)) == 0
+        agent.remove_arm(0)
+        assert [agent.choose(np.ones(1)) for _ in range(2)] == [1, 2]
+
+
+class TestTheSumsBehindIt:
+    """σ̂ after anything that changes what is known equals σ̂ of an agent that has seen just that."""
+
+    def test_merged(self) -> None:
+        one, other = taught(made(3, 2), 60, seed=1), taught(made(3, 2), 50, seed=2)
+        both = made(3, 2)
+        for agent, seed in ((one, 1), (other, 2)):
+            again, rng = made(3, 2), np.random.default_rng(seed)
+            for _ in range(agent.rewards):
+                x = rng.uniform(-1, 1, 2)
+                arm: Any = again.choose(x)
+                y = float(rng.normal(0.3 * x.sum(), 0.2))
+                again.update(arm, x, y)
+                both.update(arm, x, y)
+        one.merge(other)
+        assert one.noise == pytest.approx(both.noise, rel=1e-9)
+        assert one.alpha == pytest.approx(both.alpha, rel=1e-2)  # decisions were not made, and count in t
+
+    def test_reported_home(self) -> None:
+        home = taught(made(2, 2), 30, seed=1)
+        worker = home.copy()
+        taught(worker, 40, seed=2)
+        home.merge(worker.delta())
+        assert home.noise == pytest.approx(worker.noise, rel=1e-9)
+
+    def test_a_window(self) -> None:
+        agent, rng = made(2, 2, window=20), np.random.default_rng(0)
+        rows, arms, rewards = rng.uniform(-1, 1, (70, 2)), rng.integers(2, size=70), rng.normal(size=70)
+        for arm, x, y in zip(arms, rows, rewards, strict=True):
+            agent.update(int(arm), x, float(y))
+        fresh = made(2, 2)
+        fresh.update(arms[-20:], rows[-20:], rewards[-20:])
+        assert agent.noise == pytest.approx(fresh.noise, rel=1e-8)
+
+    def test_what_lost_weight(self) -> None:
+        """The noise falls to a hundredth: an agent that forgets comes to know it, another does not."""
+        found = []
+        for options in ({"half_life": 50.0}, {}):
+            agent, rng = made(1, 1, **options), np.random.default_rng(0)
+            for t in range(800):
+                agent.update(0, np.ones(1), float(rng.normal(0, 1 if t < 200 else 0.01)))
+            found.append(agent.noise)
+        assert found[0] < 0.05 < 0.4 < found[1]
+
+    def test_batches_and_single_rewards(self) -> None:
+        rng = np.random.default_rng(3)
+        rows, arms, rewards = rng.uniform(-1, 1, (60, 9)), rng.integers(3, size=60), rng.normal(size=60)
+        single, batch = made(3, 9), made(3, 9)
+        for arm, x, y in zip(arms, rows, rewards, strict=True):
+            single.update(int(arm), x, float(y))
+        batch.update(arms, rows, rewards)
+        assert batch.noise == pytest.approx(single.noise, rel=1e-9)
+
+    def test_arms_with_a_prior_and_without_arms_that_went(self) -> None:
+        agent = taught(made(3, 2), 60, seed=4)
+        other = taught(made(3, 2), 60, seed=4)
+        agent.remove_arm(1)
+        agent.add_arm(1, other.statistics(1))
+        assert agent.noise == pytest.approx(other.noise, rel=1e-9)
+        seen = other.statistics(0)
+        with pytest.raises(InvalidParameter, match="squares must be"):
+            agent.add_arm("x", Statistics(seen.gram, seen.moment, seen.pulls))
+        assert agent.arms == (0, 2, 1)
+
+    def test_saved_and_loaded(self, tmp_path: Any) -> None:
+        agent = taught(made(3, 9), 30, seed=5)
+        agent.add_arm("late")
+        agent.save(tmp_path / "agent")
+        again = armspan.load_agent(tmp_path / "agent")
+        assert isinstance(again, Agent)
+        assert again.noise == pytest.approx(agent.noise, rel=1e-12)
+        assert again.alpha == pytest.approx(agent.alpha, rel=1e-12)
+        assert again.choose(np.ones(9)) == agent.choose(np.ones(9)) == "late"
+        x = np.linspace(-1, 1, 9)
+        assert again.choose(x) == agent.choose(x)
+
+
+def test_a_file_from_before_squares_were_kept() -> None:
+    """One column less per arm: it loads, and merges with its like, but not into one that learns its noise."""
+    old = armspan.LinUCB(alpha=1.0, feature_bound=BOUND, ridge=BOUND**2 / 2).agent(2, 2)
+    old.update([0, 1, 0], np.eye(2)[[0, 1, 1]], np.ones(3))
+    content = without_squares(old.to_bytes())
+    loaded = Agent.from_bytes(content)
+    assert loaded.scores([1.0, 0.5]).mean == pytest.approx(old.scores([1.0, 0.5]).mean)
+    assert math.isnan(loaded.statistics(0).squares)
+    assert Agent.from_bytes(loaded.to_bytes()).rewards == 3
+    fresh = made(2, 2)
+    with pytest.raises(InvalidParameter, match="squares must be"):
+        fresh.merge(loaded)
+    assert fresh.rewards == 0
+
+
+def without_squares(content: bytes) -> bytes:
+    found = unpack(content, "it")
+    arrays = dict(found.arrays)
+    arrays["arms"] = np.delete(arrays["arms"], 3, axis=1)
+    header = {name: value for name, value in found.header.items() if name != "forced"}
+    return pack(header, arrays)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(NotApplicable, match="dtype must be left out"):
+        made(2, 2, dtype="float32")
+    plain = armspan.Greedy(feature_bound=1.0).agent(2, 2)
+    with pytest.raises(NotApplicable, match="noise must be learnt"):
+        _ = plain.noise

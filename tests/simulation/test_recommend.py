@@ -1,0 +1,134 @@
+"""The recommendation: its rules on problems of known kinds, its rehearsal, its words, and what it refuses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import armspan
+from armspan import LinTS, LinUCB, recommend, simulate
+from armspan.diversity import audit_log
+from armspan.environments import (
+    BoxContexts,
+    DelayedRewards,
+    DriftingContexts,
+    FiniteContexts,
+    PerturbedContexts,
+    diversity_dial,
+    paper_1a,
+)
+from armspan.errors import InvalidParameter
+from armspan.policies.rules import by_rules, one_theta_will_do
+from armspan.simulation.recommend import candidates
+
+
+def log() -> Any:
+    rng = np.random.default_rng(0)
+    X, arms = rng.normal(size=(400, 2)), rng.integers(3, size=400)
+    return audit_log(X, arms.tolist(), rng.normal(size=400) + X[:, 0] * (arms == 1), name="a log")
+
+
+class TestTheRules:
+    @pytest.mark.parametrize(
+        "problem",
+        [
+            diversity_dial(0.0),
+            BoxContexts(np.eye(3), -1, 1),
+            DriftingContexts(np.random.default_rng(0).normal(size=(2, 3, 3)), 100),
+            PerturbedContexts(np.eye(2), 0.1),
+            DelayedRewards(diversity_dial(0.0), steps=5),
+            armspan.audit(diversity_dial(0.0)),
+            log(),
+        ],
+        ids=lambda problem: type(problem).__name__,
+    )
+    def test_arms_with_parameters_of_their_own(self, problem: Any) -> None:
+        assert by_rules(problem).policy == LinUCB(alpha="practical")
+
+    def test_one_parameter_for_all_arms(self) -> None:
+        env = BoxContexts(np.tile([0.5, -0.2], (6, 1)), -1, 1, noise=0.3)
+        assert by_rules(env).policy == LinUCB(alpha=0.3, shared=True)
+        assert by_rules(DelayedRewards(env, steps=3)).policy == LinUCB(alpha=0.3, shared=True)
+        assert recommend(armspan.audit(env)).policy == LinUCB(alpha="practical", shared=True)  # it knows no noise
+
+    def test_probabilities(self) -> None:
+        assert by_rules(diversity_dial(0.0), propensities=True).policy == LinTS(scale=1.0)
+        assert recommend(log(), propensities=True, noise_scale=0.5).policy == LinTS(scale=0.5)
+
+    @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
+    def test_one_theta_is_found_where_there_is_one(self, seed: int, K: int, d: int) -> None:
+        rng = np.random.default_rng(seed)
+        features, theta = rng.normal(size=(K, 6, d)), rng.normal(size=d)
+        assert one_theta_will_do(FiniteContexts(features, np.tile(theta, (K, 1))))
+
+    def test_one_theta_is_not_found_where_arms_look_alike(self) -> None:
+        """The same features for all arms: no single θ can tell them apart."""
+        x = np.random.default_rng(1).normal(size=(5, 3))
+        theta = np.random.default_rng(2).normal(size=(3, 3))
+        assert not one_theta_will_do(FiniteContexts(np.broadcast_to(x, (3, 5, 3)), theta))
+
+
+class TestTheRehearsal:
+    def test_the_one_who_loses_least_is_recommended(self) -> None:
+        """By curves of the same runs, simulated one policy at a time and ranked here."""
+        env = diversity_dial(0.0)
+        regret = {}
+        for policy in candidates(env, 300, None, propensities=False):
+            final = simulate(env, policy, horizon=300, runs=50, seed=20_201).pseudo_regret[0, :, -1]
+            regret[policy] = (final.mean() + 2 * final.std(ddof=1) / 50**0.5, final.mean())
+        found = recommend(env, horizon=300)
+        assert [found.policy, *(other.policy for other in found.alternatives)] == sorted(regret, key=regret.__getitem__)
+        ratio = regret[found.alternatives[0].policy][1] / regret[found.policy][1]
+        assert found.alternatives[0].words == f"{ratio:.1f} times the regret."
+
+    def test_one_parameter_for_all_arms(self) -> None:
+        env = BoxContexts(np.tile([0.5, -0.2, 0.4], (20, 1)), -1, 1, noise=0.3)
+        assert recommend(env, horizon=500).policy.shared  # type: ignore[attr-defined]
+
+    def test_decisions_that_must_be_drawn(self) -> None:
+        """What is recommended can be embedded as it is, and states its probabilities."""
+        found = recommend(diversity_dial(0.0), propensities=True, horizon=200)
+        for policy in (found.policy, *(other.policy for other in found.alternatives)):
+            decision = policy.agent(2, 2).decide(np.ones((2, 2)))
+            assert 0 < decision.propensity <= 1
+
+    def test_what_is_slow_to_try_out_rehearses_if_asked(self) -> None:
+        late = DelayedRewards(diversity_dial(0.0), steps=5)
+        assert recommend(late) == by_rules(late)
+        assert "in a rehearsal here" in recommend(late, horizon=30).line
+
+    def test_every_candidate_makes_an_agent(self) -> None:
+        for policy in candidates(diversity_dial(0.0), 100, None, propensities=False):
+            assert policy.agent(2, 2).choose(np.ones((2, 2))) in (0, 1)
+
+    def test_what_is_recommended_runs(self) -> None:
+        for env in (paper_1a(), diversity_dial(0.0)):
+            found = by_rules(env)
+            everyone = [found.policy, *(other.policy for other in found.alternatives)]
+            assert np.isfinite(simulate(env, everyone, horizon=50, runs=2).pseudo_regret).all()
+            by_rules(env, propensities=True).policy.agent(2, 2)
+
+
+def test_the_words() -> None:
+    text = str(by_rules(paper_1a()))
+    assert text.startswith("Recommended: LinUCB(shared=True, alpha=1)\n  One θ for all arms tells the best arm")
+    assert "the paper promises LinUCB-d constant regret" in text
+    assert "or OFUL(shared=True): " in text
+    assert "Best in contexts that do not span: arm 0" in str(recommend(diversity_dial(0.0), horizon=20))
+    assert "come late" in str(recommend(DelayedRewards(paper_1a(), steps=2)))
+    assert "not linear" not in str(recommend(log()))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: recommend(3), "problem must be an environment or the report of an audit, got 3"),
+        (lambda: recommend(paper_1a(), noise_scale=0.0), "noise_scale must be"),
+        (lambda: recommend(paper_1a(), horizon=0), "horizon must be"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(InvalidParameter, match=sentence):
+        call()
