@@ -1,10 +1,11 @@
 # make paper   set everything up and reproduce the paper; open out/paper/report.html
 # make test    set everything up and run the checks and tests
+# make docs    set everything up and build the site; open out/site/index.html
 # make processors   run the numeric tests as every kind of processor that this one can be
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper test test-policies test-processes test-rest test-processor test-slow processors check format bench bench-peers policies truth adversary lock clean
+.PHONY: setup paper docs test test-policies test-processes test-rest test-processor test-site test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
 
 setup: .venv/ready
 
@@ -20,6 +21,11 @@ setup: .venv/ready
 paper: setup
 	@$(BIN)/armspan reproduce all --out out/paper
 
+# warnings are errors, and a reference that leads nowhere is one; nothing is fetched from the network
+docs: setup
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet --fresh-env --doctree-dir out/doctrees docs out/site
+	@echo "Open out/site/index.html in a browser."
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,8 +38,8 @@ PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider
 
 test: check
-	@echo "Running the tests in four parts, three at a time; each prints when it is done. The first time takes ten minutes."
-	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes test-processor
+	@echo "Running the tests in five parts, three at a time; each prints when it is done. The first time takes ten minutes."
+	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes test-processor test-site
 
 test-policies: setup
 	$(PYTEST) $(POLICIES)
@@ -42,7 +48,10 @@ test-processes: setup
 	$(PYTEST) $(PROCESSES)
 
 test-rest: setup
-	$(PYTEST) $(addprefix --ignore=,$(POLICIES) $(PROCESSES))
+	$(PYTEST) $(addprefix --ignore=,$(POLICIES) $(PROCESSES) tests/pages)
+
+test-site: docs
+	$(PYTEST) tests/pages
 
 test-processor: setup
 	$(BIN)/python -m tests.processors --short
@@ -59,6 +68,10 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# the pictures that pages of the docs draw themselves
+gallery: setup
+	$(BIN)/python -m armspan.report.gallery README.md docs/gallery.md docs/tutorial-offers.md docs/tutorial-digits.md
 
 # the table and the pages of docs/policies; both steps can be run alone, and the first takes --only=LinUCB,OFUL
 policies: setup

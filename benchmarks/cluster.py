@@ -56,7 +56,7 @@ def tiny_cells() -> None:
         alone, summed, here, folder, processes = best(
             lambda: loop(False), lambda: loop(True), lambda: sweep(envs, policies, **size), kept, spread
         )
-    print(f"\n1,000 cells: simulate takes {alone:.2f} ms a cell, with its summary {summed:.2f} ms")
+    print(f"\n1,000 cells: simulate takes {alone:.2f} ms per cell, with its summary {summed:.2f} ms")
     print(f"  {'':<40}{'':>10}   wasted beside simulate (goal < 100 %), beside simulate and summary")
     for words, wall, workers in (
         ("this process", here, 1),

@@ -110,7 +110,7 @@ class NumPyAgent:
         self.b, self.theta_hat = np.zeros((n_arms, n_features)), np.zeros((n_arms, n_features))
 
     def choose(self, x: Array) -> int:
-        """X (d,) shared by the arms, or (K, d)."""
+        """Choose for features x (d,), shared by the arms, or (K, d)."""
         if x.ndim == 1:
             mean, variance = self.theta_hat @ x, (self.V_inv @ x) @ x
         else:

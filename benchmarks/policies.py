@@ -68,7 +68,7 @@ def main(options: list[str]) -> None:
     """Measure, print, and with --write keep it for docs/policies.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks policies")
     parser.add_argument("--write", action="store_true", help=f"keep the times in docs/{RESULTS.name}")
-    parser.add_argument("--only", default="", help="names of policies, by commas; the others keep their times")
+    parser.add_argument("--only", default="", help="names of policies, separated by commas; others keep their times")
     given = parser.parse_args(options)
     logging.getLogger("armspan").setLevel(logging.ERROR)  # it tells of every policy that runs in Python
     names = given.only.split(",") if given.only else sorted(POLICIES, key=str.lower)

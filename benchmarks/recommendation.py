@@ -93,10 +93,14 @@ def measure(keys: list[Key], runs: int, *, propensities: bool) -> tuple[dict[Key
         print(f"{len(keys)} problems were given a recommendation in {time.time() - began:.0f} s", flush=True)
         everyone = {key: competitors(*key, propensities=propensities) | advised[key] for key in keys}
         tasks = [(key, name, policy, runs) for key in keys for name, policy in everyone[key].items()]
-        for done, (key, name, regret) in enumerate(pool.imap_unordered(final, tasks), 1):
-            found[key][name] = regret
-            if done % 100 == 0:
-                print(f"{done} of {len(tasks)} after {time.time() - began:.0f} s", flush=True)
+        try:
+            for done, (key, name, regret) in enumerate(pool.imap_unordered(final, tasks), 1):
+                found[key][name] = regret
+                if done % 100 == 0:
+                    print(f"{done} of {len(tasks)} after {time.time() - began:.0f} s", flush=True)
+        except KeyboardInterrupt:
+            print("stopped; these problems were finished:")
+    found = {key: regrets for key, regrets in found.items() if len(regrets) == len(everyone[key])}
     return found, {key: policies[RECOMMENDED].name for key, policies in advised.items()}
 
 
@@ -125,15 +129,15 @@ def main() -> None:
             print(f"without {key}: {error}")
     found, advised = measure(keys, args.runs, propensities=args.propensities)
     shown = SHOWN[: 3 if args.propensities else None]
-    for where in args.problems:
+    for where in dict.fromkeys(place for place, _ in found):
         print(f"\n{where}: mean final regret over {args.runs} runs, relative to the best policy's")
         print(f"{'problem':22}" + "".join(f"{name:>15}" for name in shown) + "  best policy, recommended policy")
-        here = [key for key in keys if key[0] == where]
+        here = [key for key in found if key[0] == where]
         least = {key: min(found[key], key=lambda name, key=key: found[key][name]) for key in here}  # type: ignore[misc]
         ratios = {name: [found[key][name] / max(found[key][least[key]], 1e-9) for key in here] for name in shown}
-        for i, key in enumerate(here):
+        for i, (place, key) in enumerate(here):
             numbers = "".join(f"{ratios[name][i]:>15.2f}" for name in shown)
-            print(f"{key[1]:22}{numbers}  {least[key]}, {advised[key]}")
+            print(f"{key:22}{numbers}  {least[place, key]}, {advised[place, key]}")
         for name, values in ratios.items():
             print(f"{name}: {summary(values)}")
 

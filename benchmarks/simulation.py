@@ -160,7 +160,8 @@ def watching() -> None:
         run(True)
         steps = horizon * RUNS
         times = best_side_by_side({"plain": (lambda: run(False), steps), "events": (lambda: run(True), steps)})
-        ratio, cost = times["events"] / times["plain"], f"{times['events']:.1f} ns a step against {times['plain']:.1f}"
+        ratio = times["events"] / times["plain"]
+        cost = f"{times['events']:.1f} ns per step against {times['plain']:.1f}"
         print(f"Counting events in {env.name}: {cost}: {ratio:.1f}x (goal <= 3x)")
 
 

@@ -18,7 +18,7 @@ def test_all_names_are_there_and_no_others() -> None:
     for name in armspan.__all__:
         assert getattr(armspan, name) is not None
     assert set(dir(armspan)) == {*armspan.__all__, "__version__"}
-    assert set(armspan._HOME) | set(policies.POLICIES) == set(armspan.__all__)
+    assert {*armspan._ROOMS, *armspan._HOME, *policies.POLICIES} == set(armspan.__all__)
     names: dict[str, object] = {}
     exec("from armspan import *", names)
     assert set(armspan.__all__) <= set(names)

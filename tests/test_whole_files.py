@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import armspan
 from armspan._files import whole_file, write_text
-from armspan.cli.common import output_folder
+from armspan.cli.output import output_folder
 from armspan.environments import paper_1a
 from armspan.errors import BadFile
 from armspan.report import figures, tables

@@ -1,5 +1,16 @@
 """Every exception that armspan raises on purpose; each is one clear sentence and also the matching builtin."""
 
+__all__ = [
+    "ArmspanError",
+    "BadFile",
+    "DamagedCell",
+    "Interrupted",
+    "InvalidParameter",
+    "MissingExtra",
+    "NotApplicable",
+    "WorkerDied",
+]
+
 
 class ArmspanError(Exception):
     """The root: `except ArmspanError` catches everything that armspan refuses."""
@@ -30,9 +41,16 @@ class DamagedCell(UserWarning):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A simulation was stopped by Ctrl-C; `partial` is the Result of the runs that were finished, or None.
+    """A simulation was stopped by Ctrl-C.
 
-    Not an ArmspanError: like any Ctrl-C it must pass through `except Exception`.
+    It is not an ArmspanError: like any Ctrl-C it must pass through `except Exception`.
+
+    Parameters
+    ----------
+    message : str
+        What was stopped.
+    partial : Result, optional
+        The result of the runs that were finished, or None.
     """
 
     def __init__(self, message: str, partial: object = None) -> None:

@@ -97,7 +97,7 @@ def test_a_file_of_a_worker_that_cannot_be_told_apart_is_refused(tmp_path: Path)
         learn(worker, rng, 30)
     home.merge(Agent.from_bytes(first.to_bytes()))  # it holds all that home does, and more
     assert home.rewards == 80
-    with pytest.raises(InvalidParameter, match="they share 50"):
+    with pytest.raises(InvalidParameter, match="told apart, got 50"):
         home.merge(Agent.from_bytes(second.to_bytes()))
     home.merge(second)
     assert home.rewards == 110
@@ -179,7 +179,7 @@ def test_what_cannot_be_told_apart_is_refused() -> None:
     home.merge(worker)
     learn(worker, rng, 5)
     learn(home, rng, 5)
-    with pytest.raises(InvalidParameter, match=r"they share 15: let workers send agent\.delta\(\)"):
+    with pytest.raises(InvalidParameter, match=r"told apart, got 15: let workers send agent\.delta\(\)"):
         home.merge(worker)
     assert home.rewards == 20
 

@@ -13,6 +13,7 @@ from armspan import LinUCB
 from armspan.agents import Agent, Statistics
 from armspan.agents.container import pack, unpack
 from armspan.errors import InvalidParameter, NotApplicable
+from armspan.kernels.agent import NOT_FINITE, learn
 from armspan.policies import Policy
 
 BOUND = 3.0
@@ -255,3 +256,12 @@ def test_bad_input() -> None:
     plain = armspan.Greedy(feature_bound=1.0).agent(2, 2)
     with pytest.raises(NotApplicable, match="noise must be learnt"):
         _ = plain.noise
+
+
+def test_rewards_larger_than_contexts_are_learnt_in_one_step() -> None:
+    """A reward has nothing to do with the length of contexts: it must not take the slow way."""
+    agent = armspan.LinUCBd(feature_bound=0.5, parameter_bound=1.0, noise_scale=1.0).agent(2, 2)
+    agent.update(0, np.full(2, 0.1), 0.1)  # compiles
+    for reward in (0.1, 0.9, -40.0, 1e99):
+        assert learn(agent._state.whole, 0, np.full(2, 0.1), reward) == 0
+    assert learn(agent._state.whole, 0, np.full(2, 0.1), 1e101) == NOT_FINITE

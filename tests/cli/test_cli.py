@@ -1,8 +1,6 @@
 """The command line: what it prints, what it writes, exit codes, and Ctrl-C."""
 
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -14,7 +12,7 @@ import pandas as pd
 import pytest
 
 import armspan
-from armspan.cli.main import main, parser
+from armspan.cli.main import main
 from armspan.simulation import load_result
 
 ROOT = Path(__file__).parents[2]
@@ -121,17 +119,6 @@ def test_what_the_parser_refuses_is_one_line_and_exit_code_2(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("reproduce", "simulate"):
-        assert command in parser().format_help()
-        with pytest.raises(SystemExit):
-            main([command, "--help"])
-        text = capsys.readouterr().out
-        assert "example:" in text
-        for option in ("--json", "--out", "--runs", "--horizon", "--seed", "--engine"):
-            assert option in text
-
-
 def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Path) -> None:
     """The signal comes when figure 1a is done and what follows is under way."""
     command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "all", "--runs", "2000", "--horizon", "9000"]
@@ -156,24 +143,6 @@ def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Pat
     assert load_result(first).runs.size == 2000
 
 
-def test_a_terminal_sees_progress_and_the_time_left() -> None:
-    """In a pseudo-terminal, as a user has it; a pipe (the other tests) gets no bar."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "1a", "--runs", "200", "--horizon", "20000"]
-        os.execv(sys.executable, command)
-    output = b""
-    while True:
-        try:
-            output += os.read(terminal, 4096)
-        except OSError:  # the end of a pseudo-terminal
-            break
-    os.waitpid(pid, 0)
-    assert b"figure 1a" in output
-    assert b" left" in output
-    assert b"100% |" in output
-
-
 def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "spec.toml"
     kinds = "".join(f'[[policies]]\nkind = "{kind}"\n' for kind in ("LinUCBd", "ContextUCB", "Greedy"))
@@ -192,7 +161,7 @@ def test_explain_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     alone = tmp_path / "alone.toml"
     alone.write_text('horizon = 9\n[environment]\nkind = "paper_1a"\n[[policies]]\nkind = "ContextUCB"\n')
     assert main(["explain-run", str(alone)]) == 2
-    assert "explain-run is about linear policies, and UCB per context is none" in capsys.readouterr().err
+    assert "explain-run needs at least one linear policy, got UCB per context" in capsys.readouterr().err
     alone.write_text(alone.read_text().replace("ContextUCB", "LinUCBd"))
     assert main(["explain-run", str(alone), "--horizon", "1", "--out", str(tmp_path / "one")]) == 0
     capsys.readouterr()
@@ -206,7 +175,7 @@ def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", str(spec)]) == 0
     out = capsys.readouterr().out
     assert "λ₀ = 0.16917" in out
-    assert "in all" in out
+    assert "total" in out
     assert main(["bound", str(spec), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert 0 < content["forecast"]["regret"] < 10
@@ -217,7 +186,7 @@ def test_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", str(spec)]) == 0
     out = capsys.readouterr().out
     assert "No bound: no theorem applies" in out
-    assert "Rough forecast for LinUCB-d up to step 10 (a run without noise; no bound)" in out
+    assert "Rough forecast for LinUCB-d up to step 10, from a run without noise\n" in out
 
 
 def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,12 +238,12 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ([*command, "--strict", "--noise-scale", "-1"], "noise_scale must be > 0, got -1"),
         ([*command, "--features", "age,age"], "--features must name different columns"),
         ([*command, "--exclude", "shoe"], "must have a column 'shoe'"),
-        ([*command, "--exclude", "age,visits"], "must have columns with features beside 'offer' and 'paid'"),
+        ([*command, "--exclude", "age,visits"], "must have columns with features besides 'offer' and 'paid'"),
         ([*command, "--features", "age", "--exclude", "age"], "--exclude and --features must not both name 'age'"),
         ([*command, "--sep", ";"], "must have a column 'offer'"),
-        (["audit", str(tmp_path / "words.csv")], "column 'reward' must hold numbers, and has none"),
+        (["audit", str(tmp_path / "words.csv")], "column 'reward' must hold numbers, but has none"),
         (["audit", str(tmp_path / "torn.parquet")], "cannot read"),
-        (["audit", str(tmp_path / "two.csv")], "must have columns with features beside 'arm' and 'reward'"),
+        (["audit", str(tmp_path / "two.csv")], "must have columns with features besides 'arm' and 'reward'"),
         (["audit", "log.xls"], "FILE must end in .csv or .parquet"),
         (["audit", str(tmp_path / "no.csv")], "No such file"),
     ):

@@ -106,8 +106,8 @@ def test_categories_become_columns_but_for_the_first() -> None:
         np.testing.assert_array_equal(log.X[:, j], frame["device"] == level)
     np.testing.assert_array_equal(log.X[:, 4], 1)
     assert log.notes == [
-        "device has 3 categories: one column each but for 'laptop', which they are compared with.",
-        "An intercept is added, for the categories that have no column.",
+        "device has 3 categories: one column each, except 'laptop', the one to compare with.",
+        "An intercept is added; it stands for the categories without a column.",
     ]
     with_constant = prepared(frame.assign(one=1.0))
     assert with_constant.features == ["age", "visits", "device=phone", "device=tablet", "one"]
@@ -162,10 +162,10 @@ def test_rows_with_missing_values_are_set_aside() -> None:
         (table(), {"features": ["age", "reward"]}, InvalidParameter, "and neither the arm's nor the reward's"),
         (table(), {"features": ["age"], "exclude": ["age"]}, InvalidParameter, "must not both name 'age'"),
         (table(), {"exclude": ["age", "visits"]}, InvalidParameter, "must have columns with features"),
-        (table(reward="much"), {}, BadFile, "column 'reward' must hold numbers, and has none"),
-        (table(empty=np.nan), {}, BadFile, "column 'empty' must hold numbers, and has none"),
+        (table(reward="much"), {}, BadFile, "column 'reward' must hold numbers, but has none"),
+        (table(empty=np.nan), {}, BadFile, "column 'empty' must hold numbers, but has none"),
         (table(one=np.where(np.arange(N) == 0, np.nan, 1.0), other=np.where(np.arange(N) == 0, 1.0, np.nan)),
-         {}, BadFile, "no row of the table is complete"),
+         {}, BadFile, "the table must have a complete row, got 300 rows with missing values"),
     ],
 )  # fmt: skip
 def test_bad_tables_are_one_sentence(
@@ -232,7 +232,7 @@ def test_an_audit_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     for sentence in (
         "Features: age, visits, device=phone, device=tablet, intercept",
         "Left out: visit_id (an identifier), propensity (the probability of the choice)",
-        "device has 3 categories: one column each but for 'laptop', which they are compared with.",
+        "device has 3 categories: one column each, except 'laptop', the one to compare with.",
         "An intercept is added",
         "log.csv: 4,000 decisions, 2 arms, 5 features",
         "Diverse? (Does playing the best arm teach about every arm?) Yes.",
@@ -290,3 +290,13 @@ def test_the_example_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert {entry["answer"] for entry in content["verdicts"]} <= {"yes", "no", "not known"}
     assert content["verdicts"][1]["answer"] == "yes"
     assert sum(arm["rows"] for arm in content["arms"]) == len(pd.read_csv(EXAMPLE)) - len(content["rows_left_out"])
+
+
+def test_spaces_around_the_names_of_columns_do_not_count(tmp_path: Path) -> None:
+    """As in files with a space after each comma; an arm's own spaces do."""
+    path = tmp_path / "log.csv"
+    path.write_text("arm , reward, age\n01,1,2\n 1,2,3\n")
+    log = prepare(read(path), arm="arm", reward="reward", features=["age"])
+    assert (log.features, log.arms) == (["age"], ["01", " 1"])
+    path.write_text("arm,reward,age, age\na,1,2,4\nb,2,3,5\n")
+    assert prepare(read(path), arm="arm", reward="reward").features == ["age", " age"]

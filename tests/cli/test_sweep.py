@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from armspan.cli.main import main, parser
@@ -13,13 +14,14 @@ SMALL = ["--runs", "6", "--horizon", "300"]
 
 
 def test_sweep_prints_a_table_and_keeps_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["sweep", EXAMPLE, *SMALL, "--folder", str(tmp_path)]
+    command = ["sweep", EXAMPLE, *SMALL, "--out", str(tmp_path)]
     assert main(command) == 0
     out = capsys.readouterr().out
-    assert out.startswith("How much diversity is enough?\nfinal pseudo-regret after 300 steps, 6 runs a cell\n")
-    assert out.count("diversity_dial(level=") == 16
-    assert len(list(tmp_path.iterdir())) == 16
-    path = next(tmp_path.iterdir())
+    assert out.startswith("How much diversity is enough?\nfinal pseudo-regret after 300 steps, 6 runs per cell\n")
+    assert out.count("diversity_dial(level=") == 4
+    assert out.count("LinUCB(alpha=0.3)") == 4
+    assert len(list(tmp_path.glob("*.parquet"))) == 16
+    path = next(tmp_path.glob("*.parquet"))
     path.write_bytes(path.read_bytes()[:100])
     assert main([*command, "--json"]) == 0
     captured = capsys.readouterr()
@@ -28,6 +30,18 @@ def test_sweep_prints_a_table_and_keeps_cells(tmp_path: Path, capsys: pytest.Cap
     assert len(rows) == 16
     assert rows[0]["policy"] == "LinUCB-d"
     assert rows[0]["policy.alpha"] is None
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert list(table.columns) == list(rows[0])
+    assert table["mean"].to_list() == pytest.approx([row["mean"] for row in rows])
+
+
+def test_folder_is_another_name_for_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its name before there was --out; the help does not mention it."""
+    assert main(["sweep", EXAMPLE, *SMALL, "--folder", str(tmp_path)]) == 0
+    assert len(list(tmp_path.glob("*.parquet"))) == 16
+    with pytest.raises(SystemExit):
+        main(["sweep", "--help"])
+    assert "--folder" not in capsys.readouterr().out
 
 
 def test_backends_give_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +60,7 @@ def test_backends_give_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         (["sweep", EXAMPLE, "--backend", "cloud"], 'backend must be None, "processes", the address'),
         (["sweep", EXAMPLE, "--workers", "0"], "workers must be an integer >= 1, got 0"),
         (["sweep", EXAMPLE, "--runs", "0"], "runs must be an integer from 1"),
-        (["sweep", EXAMPLE, "--folder", "/proc/nowhere"], "folder must be a folder that can be written, got /proc/now"),
+        (["sweep", EXAMPLE, "--out", "/proc/nowhere"], "--out must be a folder that can be written, got /proc/now"),
         (["sweep", str(ROOT / "examples" / "offers.toml")], "the sweep has an unknown key 'environment'"),
         (["simulate", EXAMPLE], "the spec has an unknown key 'environments'"),
         (["simulate", str(ROOT / "examples" / "offers.toml"), "--backend", "cloud"], "backend must be None"),
@@ -67,5 +81,5 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["sweep", "--help"])
     text = capsys.readouterr().out
-    for words in ("example:", "--folder", "--backend", "--workers", "--json", "--runs", "--horizon", "--seed"):
+    for words in ("example:", "--out", "--backend", "--workers", "--json", "--runs", "--horizon", "--seed"):
         assert words in text

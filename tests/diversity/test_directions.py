@@ -92,7 +92,7 @@ def test_other_dependent_columns_are_a_combination() -> None:
     expected = np.array([2.0, 1.0, 0.0, -1.0]) / np.sqrt(6)
     np.testing.assert_allclose(np.abs(direction), np.abs(expected), atol=1e-9)
     assert always("abcd", direction, np.zeros(4, dtype=bool)) == ""
-    assert combination("abcd", direction) == "+0.82·feature a +0.41·feature b -0.41·feature d"
+    assert combination("abcd", direction) == "+0.82·a +0.41·b -0.41·d"
     two = np.column_stack([np.full(9, 3.0), np.arange(9.0), np.ones(9)])
     _, space = weakest(two.T @ two)
     constant = np.array([True, False, True])
@@ -140,7 +140,7 @@ def test_agents_name_combinations_like_the_audit() -> None:
     agent.update(["a"] * 3, np.eye(4)[[0, 1, 3]], np.zeros(3))
     agent.update(["b"] * 2, np.ones((2, 4)), np.zeros(2))
     assert [row.words for row in agent.diversity()] == [
-        "arm a was seen least along feature old: not at all, nor along 1 more direction",
+        "arm a was seen least along old: not at all, nor along 1 more direction",
         "where arm b was pulled, web and app never change; so app says nothing new; it was not seen along 3 more "
         "directions either",
     ]

@@ -47,7 +47,7 @@ def test_basis_features_that_recur_are_merged_at_a_price() -> None:
     apart, merged = theorem_1(env, 24, 1), theorem_1(env, 4, REPEATS)
     assert armspan.regret_bound(env).total == pytest.approx(min(apart, merged))
     assert armspan.regret_bound(env).total > 1.5 * theorem_1(env, 4, 1)
-    assert "p = 0.04167 (0.25 with contexts of equal features as one)" in str(report)
+    assert "p = 0.04167 (0.25 if contexts with equal features count as one)" in str(report)
 
 
 def test_the_same_context_listed_twice_changes_nothing() -> None:

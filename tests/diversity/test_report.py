@@ -44,7 +44,7 @@ def test_the_weakest_direction_is_named() -> None:
     features[0] = np.array([[1, 1, 0], [1, -1, 0], [0, 0.1, 0.2], [0, 0.1, 0.1]])
     features[1] = np.array([[0.1, 0, 0], [0.1, 0, 0], [0, 1, 1], [0.5, 1, 0]])
     report = armspan.audit(FiniteContexts(features, np.ones((2, 3)) * [1, 0.2, 0.3]))
-    assert "arm 0 is never best in contexts that vary along feature 2" in str(report)
+    assert "Where arm 0 is best, features do not vary along feature 2." in str(report)
     np.testing.assert_allclose(np.abs(report.arms[0].weakest_direction), [0, 0, 1], atol=1e-12)
     assert report.verdicts[0].answer == "no"
     assert report.lambda_0 == 0
@@ -144,7 +144,7 @@ def test_arms_that_can_be_best_but_were_not_seen_to_be() -> None:
     )
     assert "λ₀, δ and p are too rare to measure" in str(report)
     assert report.arms[2].words == "arm 2 was not best in 200,000 sampled contexts, but it can be"
-    with pytest.raises(NotApplicable, match=r"constant for paper 1c, seed 0 cannot be told.*too rare to measure"):
+    with pytest.raises(NotApplicable, match=r"constant for paper 1c, seed 0 cannot be computed.*too rare to measure"):
         armspan.regret_bound(paper_1c(0))
 
 
@@ -191,7 +191,7 @@ def test_seen_contexts_are_audited_like_a_problem() -> None:
     assert 0 < wide.lambda_0 < wide.lambda_0_upper
     named = armspan.audit(a, arm_names=["tea", "coffee"], feature_names=["age", "sex"])
     assert [row.name for row in named.arms] == ["tea", "coffee"]
-    assert "where arm tea is best, it varies least along feature sex" in str(named)
+    assert "Where arm tea is best, features vary least along sex" in str(named)
     with pytest.raises(InvalidParameter, match="arm_names must have 2 entries, got 1"):
         armspan.audit(a, arm_names=["tea"])
     for options in ({}, {"contexts": x}, {"theta_hat": a.theta}, {"env": a, "contexts": x, "theta_hat": a.theta}):
@@ -206,7 +206,7 @@ def test_features_that_never_vary_are_named_one_by_one() -> None:
     X = np.random.default_rng(1).normal(size=(100, 4)) * [1, 0, 1, 0]
     report = armspan.audit(contexts=X, theta_hat=[[1, 0, 0, 0], [0, 0, 1, 0]], feature_names=["a", "b", "c", "d"])
     assert [row.rank for row in report.arms] == [2, 2]
-    assert report.arms[0].words == "arm 0 is never best in contexts that vary along feature b, and 1 more direction"
+    assert report.arms[0].words == "where arm 0 is best, features do not vary along b, nor in 1 more direction"
     X[:, 1] = X[:, 0] + 1e-5 * np.random.default_rng(2).normal(size=100)
     for tolerance, rank in ((1e-9, 3), (1e-3, 2)):
         assert armspan.audit(contexts=X, theta_hat=np.eye(2, 4), rank_tolerance=tolerance).optimal_rank == rank
@@ -228,7 +228,7 @@ def test_a_basis_that_is_hardly_ever_met_has_no_constant() -> None:
     for seed in (4, 5):
         verdict = armspan.audit(paper_1c(seed)).verdicts[0]
         assert verdict.answer == "yes"
-        assert "No basis was found whose surroundings are met often" in verdict.reason
+        assert "No basis was found near which contexts arrive often" in verdict.reason
         with pytest.raises(NotApplicable, match="too rare to measure"):
             armspan.regret_bound(paper_1c(seed))
 

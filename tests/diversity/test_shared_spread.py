@@ -85,7 +85,7 @@ def test_the_line_says_for_which_model_it_holds() -> None:
     assert one.verdicts[4].reason == value + promise
     assert one.one_theta
     assert not own.one_theta
-    assert own.verdicts[4].reason.endswith(f"{promise} Here arms have a θ each, and what counts is λ₀.")
+    assert own.verdicts[4].reason.endswith(f"{promise} Here each arm has its own θ, and what counts is λ₀.")
     assert str(one.verdicts[4]) in str(one)
     level = armspan.audit(BoxContexts(np.ones((2, 2))))  # one θ, and contexts arbitrarily close to a tie
     low, high = level.shared_spread_interval
@@ -160,7 +160,7 @@ def test_of_a_log_it_is_a_number_and_no_verdict() -> None:
     log = audit_log(X, arms.tolist(), X[np.arange(300), arms])
     assert_close(log.shared_spread, np.linalg.eigvalsh(X.T @ X / 300)[0])
     assert HLS not in [verdict.question for verdict in log.verdicts]
-    assert f"(HLS): about {log.shared_spread:.3g}, an estimate and no verdict." in str(log)
+    assert f"(HLS): about {log.shared_spread:.3g}, an estimate, not a verdict." in str(log)
 
 
 @pytest.mark.slow

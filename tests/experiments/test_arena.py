@@ -14,9 +14,10 @@ from armspan.cli.main import main
 from armspan.experiments import arena
 from armspan.experiments.arena import PROBLEMS, entries, run_arena, step_times
 from armspan.experiments.standing import Arena, Bout
+from armspan.plots.ends import spread
 from armspan.policies import Greedy, LinUCB, LinUCBd
 from armspan.report import arena as report
-from armspan.report.arena_figures import curves, shown, spread
+from armspan.report.arena_figures import problem_figure, shown
 from armspan.report.arena_words import choice
 from armspan.simulation import Result
 
@@ -73,7 +74,7 @@ def test_the_standing_is_relative_to_the_best_of_each_problem(tmp_path: Path, mo
         assert place.microseconds == (0.5 if place.policy == "LinUCB-d" else None)
     text = report.write(first, tmp_path).read_text(encoding="utf-8")
     assert text.count("<figure>") == 4
-    assert "the contexts of a perturbed adversary answer to what is done" in text
+    assert "the contexts of a perturbed adversary depend on what the policy does" in text
     assert "the rewards of a diverse problem come late" in text
     content = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
     assert set(content["problems"]) == {"1a", "perturbed", "delayed"}
@@ -153,10 +154,10 @@ def test_a_figure_shows_the_best_and_linucb_d() -> None:
     far, near = bout("1a", many), bout("1a", {"LinUCB-d": 11.0, "greedy": 10.0})
     assert shown(far) == (*(f"policy {i}" for i in range(6)), "LinUCB-d")
     assert shown(near) == ("greedy", "LinUCB-d")
-    axes = curves(far).axes[0]
+    axes = problem_figure(far).axes[0]
     assert axes.get_yscale() == "log"
     assert {text.get_text() for text in axes.texts} == set(shown(far))
-    assert curves(near).axes[0].get_yscale() == "linear"
+    assert problem_figure(near).axes[0].get_yscale() == "linear"
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

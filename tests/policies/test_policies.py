@@ -50,7 +50,7 @@ def test_the_scale_of_the_noise_is_taken_from_the_environment() -> None:
 
 def test_context_ucb_refuses_contexts_that_do_not_recur() -> None:
     for engine in ("cpu", "python"):
-        with pytest.raises(NotApplicable, match="UCB per context needs contexts that recur, and those of paper 1c"):
+        with pytest.raises(NotApplicable, match="UCB per context needs contexts that recur, but those of paper 1c"):
             simulate(paper_1c(0), [LinUCBd(), ContextUCB()], horizon=10, runs=1, engine=engine)
 
 

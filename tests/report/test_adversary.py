@@ -34,11 +34,14 @@ def test_everything_is_drawn_and_written(found: Any, tmp_path: Path) -> None:
     numbers = json.loads((tmp_path / "adversary.json").read_text(encoding="utf-8"))
     assert numbers["sigma"] == list(SIGMAS)
     axes = adversary.figure_of(found).axes[0]
-    assert [line.get_label() for line in axes.lines] == list(found.results[0].policies)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == list(found.results[0].policies)
+    assert axes.get_xticklabels()[0].get_text() == "0"  # behind a break in the axis
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "adversary", "--runs", "2", "--horizon", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Final regret against the adversary, mean ± 95 % interval"
-    assert [line.split()[0] for line in lines[2:]] == [f"{sigma:g}" for sigma in SIGMAS]
+    assert lines[0] == "Final regret against the adversary: mean ± half of a 95 % interval"
+    assert [line.split()[0] for line in lines[-len(SIGMAS) :]] == [f"{sigma:g}" for sigma in SIGMAS]

@@ -18,6 +18,7 @@ from armspan.policies import Greedy, LinUCB, LinUCBd
 from armspan.report import experiment, figures, reproduction
 from armspan.report.audit import arm_rows, audit_figure
 from armspan.report.explanation import evidence_figure
+from armspan.report.numbers import reproduction as numbers
 from armspan.simulation import load_result, simulate
 
 EFFORT = Effort(runs=5, horizon=300, draws=6)
@@ -28,15 +29,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("report")
     outcomes = dict(reproduce(ALL, EFFORT, lambda stage: lambda done, total: None))
     for key, outcome in outcomes.items():
-        reproduction.keep(key, outcome, folder)
+        numbers.keep(key, outcome, folder)
     reproduction.write(outcomes, EFFORT, folder)
     return folder, outcomes
 
 
 def self_contained(text: str) -> bool:
-    """No address outside the page is asked for."""
+    """No address outside the page is asked for, and links within it lead somewhere."""
     sources = re.findall(r"(?:src|href)\s*=\s*['\"]([^'\"]*)", text) + re.findall(r"url\(([^)]*)\)", text)
-    return all(source.startswith("data:") for source in sources) and "<script" not in text
+    inside = {f"#{name}" for name in re.findall(r"id='([^']*)'", text)}
+    return all(source.startswith("data:") or source in inside for source in sources) and "<script" not in text
 
 
 def test_all_files_are_written(written: Any) -> None:
@@ -55,7 +57,7 @@ def test_all_files_are_written(written: Any) -> None:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     for key in ("1a", "1b", "1c", "1c-typical", "dial-0.1"):
         again = load_result(folder / "results" / f"{key}.npz")
-        np.testing.assert_array_equal(again.pseudo_regret, reproduction.results_of(outcomes)[key].pseudo_regret)
+        np.testing.assert_array_equal(again.pseudo_regret, numbers.results_of(outcomes)[key].pseudo_regret)
 
 
 def test_the_page_is_self_contained_and_says_what_came_out(written: Any) -> None:
@@ -94,13 +96,13 @@ def test_a_regret_figure_has_labels_and_tells_its_lines_apart() -> None:
     result = simulate(paper_1a(), [LinUCBd(), LinUCB(), Greedy()], horizon=5000, runs=5)
     axes = figures.regret_figure(result, "a title").axes[0]
     assert axes.get_xscale() == "log"
-    assert "steps" in axes.get_xlabel()
+    assert "step" in axes.get_xlabel()
     assert "pseudo-regret" in axes.get_ylabel()
-    looks = {(str(line.get_color()), str(line.get_linestyle())) for line in axes.lines}
-    assert len(looks) == 3
-    legend = axes.get_legend()
-    assert legend is not None
-    assert "± 2 sd" in legend.get_title().get_text()
+    assert "± 2 sd" in axes.get_ylabel()
+    looks = [(str(line.get_color()), str(line.get_linestyle())) for line in axes.lines[:3]]
+    assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 3
+    ends = {text.get_text() for text in axes.texts}
+    assert ends >= {f"{name}: {end:,.0f}" for name, end in zip(result.policies[:2], result.mean()[:2, -1], strict=True)}
     shade = np.asarray(axes.collections[0].get_paths()[0].vertices)
     last = shade[np.isclose(shade[:, 0], 5000)][:, 1]
     mean, sd = result.mean()[0, -1], result.sd()[0, -1]

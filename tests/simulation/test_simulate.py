@@ -207,7 +207,7 @@ def test_what_a_users_environment_does_not_know_must_be_given() -> None:
         ({"policies": []}, "policies must name at least one policy, got none"),
         ({"policies": [7]}, "a policy must be one of armspan's"),
         ({"policies": LinUCBd}, "a policy must be an object, got the class; write LinUCBd()"),
-        ({"policies": [LinUCB(alpha=lambda t: "x")]}, "alpha must give one number a step, got str"),
+        ({"policies": [LinUCB(alpha=lambda t: "x")]}, "alpha must give one number per step, got str"),
         ({"policies": [LinUCB(alpha=[1.0, 2.0])]}, "alpha must have one entry per step, got 2 entries for step 10"),
     ],
 )

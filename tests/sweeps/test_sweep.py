@@ -239,7 +239,7 @@ def test_ctrl_c_keeps_the_finished_cells(tmp_path: Path, monkeypatch: pytest.Mon
         ({"precision": "float32", "engine": "cpu"}, "precision must be \"float64\" on the engine 'cpu'"),
         ({"environments": []}, "environments must hold at least one, got none"),
         ({"policies": {}}, "policies must hold at least one, got none"),
-        ({"policies": {3: Greedy()}}, "policies must have texts for names, got 3"),
+        ({"policies": {3: Greedy()}}, "policies must have names that are text, got 3"),
         ({"environments": 5}, "env must be an armspan environment or have n_arms"),
         ({"policies": [Greedy]}, "Greedy in paper 1a: a policy must be an object, got the class; write Greedy()"),
         ({"policies": [7]}, "int in paper 1a: a policy must be one of armspan's"),

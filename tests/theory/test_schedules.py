@@ -36,7 +36,7 @@ def test_constants_arrays_and_functions_are_schedules() -> None:
         ([1.0, float("inf")], r"alpha must be finite, got inf at \[1\]"),
         ([[1.0]], r"alpha must have shape \(T,\), got shape \(1, 1\)"),
         ([1.0, 2.0], "alpha must have one entry per step, got 2 entries for step 199"),
-        (lambda t: t[:3], r"alpha must give one value a step, got shape \(3,\) for 199 steps"),
+        (lambda t: t[:3], r"alpha must give one value per step, got shape \(3,\) for 199 steps"),
         (lambda t: np.log(0.5 * t), "alpha must be finite and >= 0, got -0.69.* at step 1"),
     ],
 )

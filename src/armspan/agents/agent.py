@@ -409,8 +409,7 @@ class Agent:
             state = self._state.with_more([name])
             if seen is not None:
                 state.lineage = state.lineage.changed()
-                parts = (seen.gram, seen.moment, seen.pulls, seen.squares)
-                state.add(len(names) - 1, Statistics(*(weight * part for part in parts)))
+                state.add(len(names) - 1, seen.weighed(weight))
             self._use(state)
 
     def remove_arm(self, name: Hashable) -> None:

@@ -46,6 +46,16 @@ class Statistics:
     pulls: float
     squares: float = math.nan
 
+    def weighed(self, weight: float) -> "Statistics":
+        """The same, counting so many times as much.
+
+        Parameters
+        ----------
+        weight : float
+            How many times.
+        """
+        return Statistics(weight * self.gram, weight * self.moment, weight * self.pulls, weight * self.squares)
+
 
 class State:
     """The arrays of one agent, and the arms' names in the order of their rows.
@@ -98,6 +108,7 @@ class State:
         self.store = wide
         self.head[layout.WIDTH], self.head[layout.SLOTS] = d, slots
         self.head[layout.LARGEST] = self.settings.longest_context
+        self.head[layout.LARGEST_REWARD] = self.settings.largest
         self.sizes_changed()
 
     @property

@@ -45,6 +45,6 @@ def work(index: int, version: str, fn: bytes, part: bytes) -> tuple[int, Answer]
         call, argument = pickle.loads(fn), pickle.loads(part)
     except (ImportError, AttributeError) as error:
         raise NotApplicable(
-            f"a worker cannot open its work: {error}; what you wrote must be installed there, or stand in the script"
+            f"a worker cannot open its work: {error}; what you wrote must be installed there, or be in the script"
         ) from None
     return index, Answer(call(argument), processor())

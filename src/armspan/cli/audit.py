@@ -6,12 +6,16 @@ from typing import Any
 
 from armspan._files import write_text
 from armspan._json import as_json
-from armspan.cli.common import add_command, add_common, need_lab, output_folder
+from armspan.cli.arguments import add_output
+from armspan.cli.output import can_draw, need, output_folder, show, tell
+from armspan.cli.parser import add_command, names, number
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import LEVEL
-from armspan.policies.rules import by_rules
+from armspan.simulation.recommend import recommend
 
-EXAMPLE = "armspan audit examples/offers-log.csv --arm offer --reward spent --out out/audit"
+EXAMPLE = """\
+armspan audit examples/offers-log.csv --arm offer --reward spent
+armspan audit log.parquet --features "age, visits" --out out/audit"""
 MOST_NAMED = 10
 
 
@@ -20,35 +24,49 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "audit",
-        help="are the contexts of my log diverse?",
-        description="Ask of logged decisions: are their contexts diverse, and is there a gap? The answers are yes, no "
-        "or not known. The log is a CSV or Parquet table with one row per decision.",
+        help="find out whether the contexts of a log are diverse",
+        description="Ask two questions about logged decisions: are their contexts diverse, and is there a gap? The "
+        "answers are yes, no or not known. The log is a CSV or Parquet table with one row per decision.",
         example=EXAMPLE,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the table (.csv or .parquet)")
-    parser.add_argument("--arm", default="arm", help="column with what was chosen (default arm)")
-    parser.add_argument("--reward", default="reward", help="column with the reward (default reward)")
-    parser.add_argument("--features", help="columns with the features, separated by commas (default: all others)")
-    parser.add_argument("--exclude", help="columns that are no features, separated by commas")
+    parser.add_argument("--arm", metavar="NAME", default="arm", help="column of the chosen arm (default: arm)")
+    parser.add_argument("--reward", metavar="NAME", default="reward", help="column of the reward (default: reward)")
+    parser.add_argument(
+        "--features", type=names, metavar="NAMES", help='columns of the features, such as "age, visits" (default: all)'
+    )
+    parser.add_argument("--exclude", type=names, metavar="NAMES", help="columns that are not features")
     parser.add_argument("--intercept", action="store_true", help="add a feature that is always 1")
     parser.add_argument("--sep", default=",", help="what separates the columns of a CSV file (default: a comma)")
-    parser.add_argument("--level", type=float, default=LEVEL, help=f"how often answers may be wrong (default {LEVEL})")
-    parser.add_argument("--margin", type=float, help="by how much an arm must lead (default: 5 %% of the rewards' sd)")
+    parser.add_argument(
+        "--level", type=number, metavar="X", default=LEVEL, help=f"how often an answer may be wrong (default: {LEVEL})"
+    )
+    parser.add_argument(
+        "--margin",
+        type=number,
+        metavar="X",
+        help="by how much an arm must lead (default: 5 %% of the rewards' standard deviation)",
+    )
     parser.add_argument("--strict", action="store_true", help="valid by proof for any logging policy; needs more rows")
-    parser.add_argument("--noise-scale", type=float, help="with --strict: R of the noise (default: the residuals' sd)")
-    add_common(parser, page="audit.html")
+    parser.add_argument(
+        "--noise-scale",
+        type=number,
+        metavar="R",
+        help="with --strict: scale of the noise (default: the residuals' standard deviation)",
+    )
+    add_output(parser, "the figure, audit.json and audit.html")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, say which columns are used and which rows are not, audit, print, write the page."""
-    need_lab()
+    need("pandas")
     from armspan.cli import log_table
-    from armspan.report import audit as report
 
     table = log_table.read(args.file, args.sep, arm=args.arm)
     folder = output_folder(args.out)
-    chosen: dict[str, Any] = {"features": _names(args.features), "exclude": _names(args.exclude)}
+    draws = can_draw(folder)
+    chosen: dict[str, Any] = {"features": args.features, "exclude": args.exclude}
     log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, **chosen)
     audit = audit_log(
         log.X,
@@ -63,20 +81,20 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = [*log.words(), *_left_out(log.bad, log.rows)]
-    advice = by_rules(audit)
+    advice = recommend(audit)
     numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
     numbers["recommended"] = advice.line
-    print(as_json(numbers) if args.json else "\n".join([*words, str(audit), advice.line]))
+    if args.json:
+        print(as_json(numbers))
+    else:
+        show("\n".join([*words, str(audit), advice.line]))
+    if folder is not None and draws:
+        from armspan.report import audit as report
+
+        tell(report.write(audit, words, folder), args.json)
     if folder is not None:
-        path = report.write(audit, words, folder)
         write_text(folder / "audit.json", as_json(numbers) + "\n")
-        if not args.json:
-            print(f"Open {path} in a browser.")
     return 0
-
-
-def _names(given: str | None) -> list[str] | None:
-    return None if given is None else [name.strip() for name in given.split(",")]
 
 
 def _left_out(bad: list[int], rows: int) -> list[str]:

@@ -4,11 +4,15 @@ import argparse
 from typing import Any
 
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_command, add_common, add_sizes, add_spec, need_lab, output_folder, resized
+from armspan._text import table
+from armspan.cli.arguments import add_output, add_sizes, add_spec, resized
+from armspan.cli.output import can_draw, output_folder, show, stopped, tell
+from armspan.cli.parser import add_command
+from armspan.cli.progress import Bars
 from armspan.errors import NotApplicable
-from armspan.events.events import NAMES
 from armspan.experiments.spec import load_spec
-from armspan.simulation import simulate
+from armspan.report.numbers import events as numbers
+from armspan.simulation import Result, simulate
 
 EXAMPLE = "armspan explain-run examples/offers.toml --out out/why"
 
@@ -18,57 +22,59 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "explain-run",
-        help="why regret came out as it did",
-        description="Run an experiment described in a TOML file; split its regret by the events of the paper's proof.",
+        help="explain why regret came out as it did",
+        description="Run an experiment that a TOML or JSON file describes, and split the regret of its linear policies "
+        "by the events of the paper's proof.",
         example=EXAMPLE,
     )
     add_spec(parser)
     add_sizes(parser)
-    add_common(parser, page="events.html")
+    add_output(parser, "figures, numbers and events.html")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run, split, print, write the page."""
-    need_lab()
-    from armspan.report import events as report
-
     spec = resized(load_spec(args.spec), args)
-    folder = output_folder(args.out)
     others = [policy.name for policy in spec.policies if not policy.explains]
     if len(others) == len(spec.policies):
-        raise NotApplicable(f"explain-run is about linear policies, and {', '.join(others)} is none")
-    with Bars() as bars:
-        result = simulate(
-            spec.env,
-            spec.policies,
-            horizon=spec.horizon,
-            runs=spec.runs,
-            seed=spec.seed,
-            events=True,
-            progress=bars(spec.name),
-        )
-    if others and not args.json:
-        print(f"Not explained, for it is no linear policy: {', '.join(others)}")
-    if args.json:
-        print(as_json({name: _numbers(events) for name, events in result.events.items()}))
-    else:
-        for name, events in result.events.items():
-            print(f"{name:<40}{'steps':>12}{'regret':>12}")
-            for words, steps, regret, _ in report.event_table(events)[1]:
-                print(f"  {words:<38}{steps:>12}{regret:>12}")
-    if folder is not None:
-        path = report.write(spec.name, spec.env, result, folder)
-        if not args.json:
-            print(f"Open {path} in a browser.")
+        raise NotApplicable(f"explain-run needs at least one linear policy, got {', '.join(others)}")
+    folder = output_folder(args.out)
+    draws, result, stop = can_draw(folder), None, None
+    try:
+        with Bars() as bars:
+            result = simulate(
+                spec.env,
+                spec.policies,
+                horizon=spec.horizon,
+                runs=spec.runs,
+                seed=spec.seed,
+                events=True,
+                progress=bars(spec.name),
+            )
+    except KeyboardInterrupt as interrupt:
+        stop, partial = interrupt, getattr(interrupt, "partial", None)
+        result = partial if isinstance(partial, Result) else None
+    if result is not None:
+        if args.json:
+            print(as_json(numbers.summary(result)))
+        else:
+            show(_text(result, others))
+        if folder is not None:
+            result.save(folder / "result.npz")
+            if draws:
+                from armspan.report import events
+
+                tell(events.write(spec.name, spec.env, result, folder), args.json)
+            numbers.write_numbers(result, folder)
+    if stop is not None:
+        raise stopped(stop, folder, finished=result is not None)
     return 0
 
 
-def _numbers(events: Any) -> dict[str, Any]:
-    steps, regret = events.steps.sum(axis=1).mean(axis=0), events.regret.sum(axis=1).mean(axis=0)
-    return {
-        "steps": dict(zip(NAMES, steps.tolist(), strict=True)),
-        "regret": dict(zip(NAMES, regret.tolist(), strict=True)),
-        "last_suboptimal": events.last_suboptimal.tolist(),
-        "misses": events.misses.mean(axis=0).tolist(),
-    }
+def _text(result: Result, others: list[str]) -> str:
+    """One table per policy."""
+    lines = [f"Not explained, because not linear: {', '.join(others)}"] if others else []
+    for name, events in result.events.items():
+        lines += [name, *table(*numbers.event_table(events), indent="  ")]
+    return "\n".join(lines)

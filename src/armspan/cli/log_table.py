@@ -60,15 +60,24 @@ def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
             if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
                 table[arm] = pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable")[arm]
             return table
-        form: dict[str, Any] = {"sep": "\t" if sep == "\\t" else sep, "index_col": False, "dtype": {arm: str}}
-        table = pd.read_csv(path, **form)
-        if arm in table:  # once more, for among other columns NA and None are nothing
-            table[arm] = pd.read_csv(path, **form, usecols=[arm], na_filter=False)[arm]
-        return table
+        return _read_csv(path, "\t" if sep == "\\t" else sep, arm)
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
     except (ValueError, ImportError) as error:
         raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+
+
+def _read_csv(path: Path, sep: str, arm: str) -> pd.DataFrame:
+    """A CSV file; spaces around the names of its columns do not count, unless names would then be the same."""
+    form: dict[str, Any] = {"sep": sep, "index_col": False}
+    given = list(pd.read_csv(path, **form, nrows=0).columns)
+    plain = [str(name).strip() for name in given]
+    names = dict(zip(given, plain if len(set(plain)) == len(plain) else given, strict=True))
+    column = next((name for name in given if names[name] == arm), None)
+    table = pd.read_csv(path, **form, dtype={column: str} if column is not None else None)
+    if column is not None:  # read it again as it stands: among other columns NA and None mean that nothing is there
+        table[column] = pd.read_csv(path, **form, dtype=str, usecols=[column], na_filter=False)[column]
+    return table.rename(columns=names)
 
 
 def prepare(
@@ -83,7 +92,9 @@ def prepare(
     """Choose the features, encode categories, set incomplete rows aside."""
     _check(table, [arm, reward, *(features or []), *(exclude or [])])
     if features is not None and (len(set(features)) < len(features) or {arm, reward} & set(features)):
-        raise InvalidParameter("--features must name different columns, and neither the arm's nor the reward's")
+        raise InvalidParameter(
+            f"--features must name different columns, and neither the arm's nor the reward's, got {', '.join(features)}"
+        )
     if arm == reward:
         raise InvalidParameter(f"--arm and --reward must name different columns, got {arm!r} for both")
     left_out = dict.fromkeys(exclude or [], "excluded")
@@ -103,18 +114,20 @@ def prepare(
         notes += [note] if note else []
         encoded = encoded or bool(note)
     if not features:
-        raise InvalidParameter(f"the table must have columns with features beside {arm!r} and {reward!r}")
+        raise InvalidParameter(
+            f"the table must have columns with features besides {arm!r} and {reward!r}, got {_columns(table)}"
+        )
     frame, arms = pd.DataFrame(columns), _texts(table[arm])
     complete = np.isfinite(frame.to_numpy(float)).all(axis=1) & (arms != "").to_numpy()
     if not complete.any():
-        raise BadFile("no row of the table is complete")
+        raise BadFile(f"the table must have a complete row, got {len(table)} rows with missing values")
     good = frame[complete]
     names = [name for name in columns if name != reward and (name in features or good[name].any())]  # levels that occur
     X = good[names].to_numpy(float)
     constant = bool(((np.ptp(X, axis=0) == 0) & (X[0] != 0)).any())
     if (intercept or encoded) and not constant:
         X, names = np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
-        notes += [] if intercept else ["An intercept is added, for the categories that have no column."]
+        notes += [] if intercept else ["An intercept is added; it stands for the categories without a column."]
     elif not constant:
         notes.append("No feature is constant: add --intercept unless rewards are 0 where all features are 0.")
     return LogTable(
@@ -132,7 +145,11 @@ def prepare(
 def _check(table: pd.DataFrame, columns: list[str]) -> None:
     for column in columns:
         if column not in table:
-            raise InvalidParameter(f"the table must have a column {column!r}, got {', '.join(map(str, table.columns))}")
+            raise InvalidParameter(f"the table must have a column {column!r}, got {_columns(table)}")
+
+
+def _columns(table: pd.DataFrame) -> str:
+    return ", ".join(map(str, table.columns))
 
 
 def _no_feature(name: str, column: "pd.Series[Any]") -> str:
@@ -175,10 +192,10 @@ def _is_whole(name: str) -> bool:
 
 def _numbers(column: "pd.Series[Any]", name: str) -> Any:
     if pd.api.types.is_datetime64_any_dtype(column):
-        raise BadFile(f"column {name!r} must hold numbers, and has none")
+        raise BadFile(f"column {name!r} must hold numbers, but has none")
     numbers = pd.to_numeric(column, errors="coerce")
     if not numbers.notna().any():
-        raise BadFile(f"column {name!r} must hold numbers, and has none")
+        raise BadFile(f"column {name!r} must hold numbers, but has none")
     return numbers.astype(float)
 
 
@@ -193,5 +210,5 @@ def _encoded(column: "pd.Series[Any]", name: str) -> tuple[dict[str, Any], str]:
     columns = {f"{name}={level}": (words == level).astype(float).where(words.notna()) for level in levels[1:]}
     if not columns:
         return {name: words.notna().astype(float).where(words.notna())}, ""
-    note = f"{name} has {len(levels)} categories: one column each but for {levels[0]!r}, which they are compared with."
+    note = f"{name} has {len(levels)} categories: one column each, except {levels[0]!r}, the one to compare with."
     return columns, note

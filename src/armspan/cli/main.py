@@ -4,37 +4,36 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 import armspan
+from armspan.cli.output import warn
+from armspan.cli.parser import Parser
 from armspan.errors import ArmspanError
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse that refuses in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Exit code 2, no usage text."""
-        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
-        raise SystemExit(2)
 
 
 def parser() -> Parser:
     """All commands."""
-    from armspan.cli import audit, bound, explain_run, reproduce, simulate, sweep, warm_up
+    from armspan.cli import audit, bound, completion, explain_run, reproduce, simulate, sweep, warm_up
 
-    top = Parser(prog="armspan", description="Linear contextual bandits with diverse contexts.")
+    top = Parser(
+        prog="armspan",
+        description="Linear contextual bandits with diverse contexts.",
+        epilog="Each command has its own help, with an example: armspan COMMAND --help",
+    )
     top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up):
+    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up, completion):
         command.add_parser(commands)
+    top.commands = dict(commands.choices)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 done, 1 nobody reads what is printed, 2 bad input or no room, 130 stopped by Ctrl-C."""
+    args = argparse.Namespace()
     try:
-        args = parser().parse_args(arguments)
+        _print_anything()
+        parser().parse_args(arguments, args)
         return int(args.run(args))
     except ArmspanError as error:
         return _refuse(str(error))
@@ -46,12 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _refuse(f"not enough memory: {error}")
     except KeyboardInterrupt as stop:
-        print(f"armspan: {str(stop) or 'stopped'}", file=sys.stderr)
+        warn(str(stop) or _stopped(getattr(args, "out", None)))
         return 130
 
 
+def _print_anything() -> None:
+    """Let an output whose encoding lacks a letter, such as λ in ASCII, get its code instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stopped(folder: os.PathLike[str] | None) -> str:
+    """What is saved by a command that says nothing else of it, or that was stopped while it wrote its files."""
+    return "stopped; nothing is saved" if folder is None else f"stopped; files that were finished are in {folder}"
+
+
 def _refuse(sentence: str) -> int:
-    print(f"armspan: {sentence}", file=sys.stderr)
+    warn(sentence)
     return 2
 
 

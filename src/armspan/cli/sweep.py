@@ -2,23 +2,29 @@
 
 import argparse
 import math
-import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armspan._files import write_text
 from armspan._json import as_json
-from armspan.cli.common import Bars, add_backend, add_command, add_engine, add_sizes, add_spec, need_lab, resized
-from armspan.errors import DamagedCell, Interrupted
+from armspan._text import counted, table
+from armspan.cli.arguments import add_backend, add_engine, add_output, add_sizes, add_spec, resized
+from armspan.cli.output import need, output_folder, show, stopped, warn
+from armspan.cli.parser import add_command
+from armspan.cli.progress import Bars
+from armspan.errors import DamagedCell
 from armspan.experiments.sweep_spec import load_sweep
 from armspan.sweeps import sweep
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLE = "armspan sweep examples/dial.toml --folder out/dial --backend processes"
+EXAMPLE = "armspan sweep examples/dial.toml --out out/dial --backend processes"
+HEAD = ("policy", "mean", "95 % interval of the mean", "median", "95 % of runs below", "growth")
+"""What is printed; all columns are in table.csv and in the JSON."""
 
 
 def add_parser(commands: Any) -> None:
@@ -26,29 +32,31 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "sweep",
-        help="every policy in every environment of a grid",
-        description="Run every policy in every environment that a TOML or JSON file describes (docs/spec.md).",
+        help="run every policy in every environment of a grid",
+        description="Run every policy in every environment that a TOML or JSON file describes. With --out, finished "
+        "cells are kept, and a second start computes only what is missing.",
         example=EXAMPLE,
     )
     add_spec(parser)
     add_sizes(parser)
     add_engine(parser)
-    parser.add_argument("--folder", type=Path, help="keep finished cells here; a second start computes what is missing")
     add_backend(parser)
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
+    add_output(parser, "finished cells and table.csv", prints="the rows of the table")
+    parser.add_argument("--folder", dest="out", type=Path, help=argparse.SUPPRESS)  # its name before there was --out
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the sweep, print its table."""
-    need_lab()
+    need("pandas")
     import pandas as pd
 
     spec = resized(load_sweep(args.spec), args)
-    stopped: Interrupted | None = None
+    folder = output_folder(args.out)
+    rows, stop = None, None
     try:
         with Bars() as bars, _damage_in_one_line():
-            table = sweep(
+            rows = sweep(
                 spec.environments,
                 spec.policies,
                 horizon=spec.horizon,
@@ -56,18 +64,23 @@ def run(args: argparse.Namespace) -> int:
                 seed=spec.seed,
                 engine=args.engine,
                 precision=args.precision,
-                folder=args.folder,
+                folder=folder,
                 backend=args.backend,
                 workers=args.workers,
                 progress=bars(spec.name),
             )
-    except Interrupted as stop:
-        if not isinstance(stop.partial, pd.DataFrame):
-            raise
-        stopped, table = stop, stop.partial
-    print(as_json(_rows(table)) if args.json else f"{spec.name}\n{_text(table)}")
-    if stopped is not None:
-        raise stopped
+    except KeyboardInterrupt as interrupt:
+        stop, partial = interrupt, getattr(interrupt, "partial", None)
+        rows = partial if isinstance(partial, pd.DataFrame) else None
+    if rows is not None:
+        if args.json:
+            print(as_json(_plain(rows)))
+        else:
+            show(f"{spec.name}\n{_text(rows)}")
+        if folder is not None:
+            write_text(folder / "table.csv", rows.to_csv(index=False))
+    if stop is not None:
+        raise stopped(stop, folder, finished=rows is not None)
     return 0
 
 
@@ -78,27 +91,38 @@ def _damage_in_one_line() -> Iterator[None]:
         warnings.simplefilter("always", DamagedCell)
         usual = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
+        def show_warning(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
             if issubclass(category, DamagedCell):
-                print(f"armspan: {message}", file=sys.stderr)
+                warn(str(message))
             else:
                 usual(message, category, *where, **others)
 
-        warnings.showwarning = show
+        warnings.showwarning = show_warning
         yield
 
 
-def _rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
+def _plain(rows: "pd.DataFrame") -> list[dict[str, Any]]:
     """Plain rows; what is not known is null."""
     return [
         {str(name): None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
-        for row in table.to_dict("records")
+        for row in rows.to_dict("records")
     ]
 
 
-def _text(table: "pd.DataFrame") -> str:
-    """The table for the terminal: without what is the same in all rows, four digits a number."""
-    head = f"final pseudo-regret after {table['horizon'][0]:,} steps, {table['runs'][0]:,} runs a cell\n"
-    return head + table.drop(columns=["horizon", "runs"]).to_string(
-        index=False, float_format=lambda value: f"{value:,.4g}", na_rep="–"
-    )
+def _text(rows: "pd.DataFrame") -> str:
+    """A table for each environment: the final regret of its policies, four digits per number."""
+    first = rows.iloc[0]
+    size = f"{counted(int(first['horizon']), 'step')}, {counted(int(first['runs']), 'run')} per cell"
+    lines = [f"final pseudo-regret after {size}"]
+    for name, cells in rows.groupby("environment", sort=False):
+        known = {"gap": cells["gap"].iloc[0], "λ₀": cells["lambda_0"].iloc[0]}
+        about = ", ".join(f"{word} {value:.4g}" for word, value in known.items() if not math.isnan(value))
+        lines += ["", f"{name}: {about}" if about else str(name)]
+        lines += table(HEAD, [_cells(row) for row in cells.to_dict("records")], words=(0, 5), indent="  ")
+    return "\n".join(lines)
+
+
+def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    mean, low, high, median, most = (f"{row[name]:,.4g}" for name in ("mean", "low", "high", "q50", "q95"))
+    inside = "–" if math.isnan(row["low"]) else f"{low} to {high}"
+    return str(row["policy"]), mean, inside, median, most, str(row["growth"])

@@ -4,10 +4,13 @@ import argparse
 from typing import Any
 
 from armspan._json import as_json
-from armspan._typing import Progress
-from armspan.cli.common import Bars, add_command
+from armspan._text import counted, table
+from armspan.cli.arguments import add_json
+from armspan.cli.output import show
+from armspan.cli.parser import add_command
+from armspan.cli.progress import Bars
 
-EXAMPLE = "RUN NUMBA_CACHE_DIR=/opt/cache armspan warm-up"
+EXAMPLE = "NUMBA_CACHE_DIR=/opt/cache armspan warm-up"
 
 
 def add_parser(commands: Any) -> None:
@@ -15,12 +18,12 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "warm-up",
-        help="compile everything ahead of time, as when an image is built",
-        description="Compile what agents and simulations on a CPU use, into the cache on disk: NUMBA_CACHE_DIR, "
-        "XDG_CACHE_HOME or the home folder, which must be the same when it is used.",
+        help="compile everything ahead of time, for a container image",
+        description="Compile what agents and simulations on a CPU need, and keep it in a cache on disk. The cache is "
+        "in NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder; the same must be set when armspan is used.",
         example=EXAMPLE,
     )
-    parser.add_argument("--json", action="store_true", help="print as JSON")
+    add_json(parser, "kernels, seconds and the folder of the cache")
     parser.set_defaults(run=run)
 
 
@@ -28,34 +31,19 @@ def run(args: argparse.Namespace) -> int:
     """Compile, print."""
     from armspan.simulation.warm_up import warm_up
 
-    with _bars() as bars:
-        done = warm_up(progress=bars("compiling"))
+    try:
+        with Bars() as bars:
+            done = warm_up(progress=bars("compiling"))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; what was compiled is kept in the cache") from None
     if args.json:
         compiled = [{"kernel": one.name, "seconds": one.seconds} for one in done.compiled]
         print(as_json({"compiled": compiled, "seconds": done.seconds, "folder": done.folder}))
-        return 0
-    for one in done.compiled:
-        print(f"{one.name:<36}{one.seconds:>7.1f} s")
-    known = "" if done.compiled else "; all was there already"
-    print(f"{len(done.compiled)} kernels compiled in {done.seconds:.1f} s{known}")
-    print(f"cache: {done.folder or 'none, for no folder can be written: every process will compile its own'}")
+        return 0 if done.folder else 1
+    rows = [(one.name, f"{one.seconds:.1f}") for one in done.compiled]
+    lines = table(("kernel", "seconds"), rows) if rows else []
+    known = "" if done.compiled else "; everything was compiled already"
+    lines.append(f"{counted(len(rows), 'kernel')} compiled in {done.seconds:.1f} s{known}")
+    lines.append(f"cache: {done.folder or 'none, because no folder can be written: every process compiles its own'}")
+    show("\n".join(lines))
     return 0 if done.folder else 1
-
-
-class _Quiet:
-    """No bars, where the package that draws them is not installed: images need the core alone."""
-
-    def __call__(self, stage: str) -> Progress:
-        return lambda done, total: None
-
-    def __enter__(self) -> "_Quiet":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-def _bars() -> Bars | _Quiet:
-    from importlib.util import find_spec
-
-    return Bars() if find_spec("tqdm") else _Quiet()

@@ -72,8 +72,9 @@ def verdicts(
         )
     why = {"yes": "Contexts are diverse and there is a gap.", "no": _because(diverse, gap)}.get(answer, "")
     if answer == "not known":
-        open_ones = [name for name, said in (("diverse", diverse), ("gap", gap)) if said == "not known"]
-        why = f"These rows do not settle: {' and '.join(open_ones)}."
+        asked = (("contexts are diverse", diverse), ("there is a gap", gap))
+        open_ones = [words for words, said in asked if said == "not known"]
+        why = f"These rows do not settle whether {' and whether '.join(open_ones)}."
     return (
         Verdict(CONSTANT, answer, f"{why} {FOLLOWS[answer]}"),
         Verdict(DIVERSE, diverse, reasons[0]),
@@ -149,9 +150,9 @@ def _settled(problem: Problem, more: More | None) -> str:
         return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
     if more.fewest:
         return f"Nothing is known of arm {name} along {where}: its {rows:,} rows do not vary there."
-    need = f"most of all of arm {name} ({rows:,} now), in contexts that differ along {where}"
+    need = f"above all rows of arm {name} ({rows:,} now) in contexts that differ along {where}"
     if not more.times:
-        return f"{_NEVER} What helps most are other rows, {need}."
+        return f"{_NEVER} Other rows would help more, {need}."
     return f"About {more.times} times as many rows would settle it, {need}."
 
 
@@ -181,7 +182,7 @@ def estimated_span(spread: float) -> Verdict:
     """HLS of contexts that were seen, where who is best follows from estimates: a number, and no verdict."""
     about = f"The spread of the best arms' features together is about {spread:.3g}, by the parameters given"
     ifs = "In a model with one θ for all arms, a true spread above 0 and a gap make OFUL's regret constant."
-    return Verdict(HLS, "not known", f"{about}: an estimate, for they may be off. {ifs}")
+    return Verdict(HLS, "not known", f"{about}: an estimate, because they may be wrong. {ifs}")
 
 
 def direction_of(problem: Problem, direction: FloatArray) -> str:

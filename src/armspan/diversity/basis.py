@@ -24,11 +24,16 @@ _TRIALS = 256
 
 @dataclass(frozen=True)
 class Basis:
-    """The d features that are least alike.
+    """The d features of an arm that are least alike.
 
-    rows : which they are; none where no basis exists.
-    eigenvalue : λ_min(ΦᵀΦ) of these rows, a lower bound of the best.
-    upper : what no basis passes; equal to eigenvalue where the search was exact.
+    Attributes
+    ----------
+    rows : tuple of int
+        Which they are; empty if no basis exists.
+    eigenvalue : float
+        λ_min(ΦᵀΦ) of these rows, a lower bound of the best.
+    upper : float
+        What no basis exceeds; equal to eigenvalue if the search was exact.
     """
 
     rows: tuple[int, ...]
@@ -42,7 +47,20 @@ class Basis:
 
 
 def best_basis(X: FloatArray, *, most_subsets: int = MOST_SUBSETS) -> Basis:
-    """The d rows of X (m, d) with the largest λ_min(ΦᵀΦ)."""
+    """The d rows of X with the largest λ_min(ΦᵀΦ).
+
+    Parameters
+    ----------
+    X : (m, d) array
+        Features.
+    most_subsets : int, default 100000
+        How many subsets the exact search may look at; beyond that, the result is an interval.
+
+    Returns
+    -------
+    Basis
+        The rows and the interval in which the best eigenvalue lies.
+    """
     _, firsts = np.unique(X, axis=0, return_index=True)
     distinct = X[firsts]
     m, d = distinct.shape
@@ -62,9 +80,17 @@ def _value(basis: FloatArray) -> float:
 
 
 def lambda_0(optimal_features: Sequence[FloatArray]) -> Basis:
-    """λ₀ of Section 4: the weakest arm's best basis, with the interval in which it lies.
+    """λ₀ of Section 4: the best basis of the weakest arm, with the interval in which λ₀ lies.
 
-    optimal_features : for each arm the features (m_a, d) of the contexts in which it is best.
+    Parameters
+    ----------
+    optimal_features : list of (m_a, d) arrays
+        For each arm its features in the contexts in which it is best.
+
+    Returns
+    -------
+    Basis
+        The weakest arm's basis.
     """
     bases = [best_basis(X) for X in optimal_features]
     weakest = min(bases, key=lambda basis: basis.eigenvalue)

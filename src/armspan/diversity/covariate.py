@@ -18,9 +18,15 @@ _STARTS = 200
 class HalfSpace:
     """The half-space {x : uᵀx ≥ 0} whose features are least diverse.
 
-    direction : u. eigenvalue : λ_min(E[xxᵀ 1{uᵀx ≥ 0}]) there.
-    certain : whether no other half-space is worse, up to rounding: in one and two dimensions, where the eigenvalue is
-        0, and where all half-spaces could be looked at.
+    Attributes
+    ----------
+    direction : (d,) array
+        u.
+    eigenvalue : float
+        λ_min(E[xxᵀ 1{uᵀx ≥ 0}]) there.
+    certain : bool
+        Whether no other half-space is worse, up to rounding: in one and two dimensions, where the eigenvalue is 0, and
+        where all half-spaces could be looked at.
     """
 
     direction: FloatArray
@@ -29,13 +35,20 @@ class HalfSpace:
 
 
 def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 5_000) -> HalfSpace:
-    """The worst half-space for features X (m, d) with probabilities weights (m,).
+    """The half-space whose features are least diverse.
 
-    most : rows by which half-spaces are compared, where there are more; the one chosen is measured by all of them.
+    The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are looked
+    at. In more, many directions are tried and improved by single steps into neighbouring cells; then all cells are
+    looked at, if they are not too many.
 
-    The moment changes with u only where uᵀx = 0 for some x. In two dimensions all cells between those angles are
-    looked at. In more, many directions are tried and improved by single steps into neighbouring cells; then all cells
-    are looked at, where they are not too many (see `arrangement`).
+    Parameters
+    ----------
+    X : (m, d) array
+        Features.
+    weights : (m,) array
+        Their probabilities.
+    most : int, default 5000
+        By how many rows half-spaces are compared, if there are more; the one chosen is measured by all of them.
     """
     d = X.shape[1]
     if d == 1:

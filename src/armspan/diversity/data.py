@@ -18,9 +18,16 @@ from armspan.errors import InvalidParameter, NotApplicable
 
 
 class ContextData:
-    """Seen contexts as a problem to be audited: each row as likely as any other.
+    """Contexts that were seen as a problem to be audited: each row is as likely as any other.
 
-    contexts : (n, d) features shared by the arms, or (n, K, d). theta_hat : (K, d).
+    Parameters
+    ----------
+    contexts : (n, d) or (n, K, d) array
+        Features that the arms share, or one row per arm.
+    theta_hat : (K, d) array
+        Parameters of the arms.
+    name : str
+        What reports call it.
     """
 
     noise_scale = 1.0
@@ -53,7 +60,17 @@ class ContextData:
         return MARGIN * float(self._means.std())
 
     def verdicts(self, report: DiversityReport, margin: float, level: float) -> tuple[Verdict, ...]:
-        """What the sample says of all contexts: constant regret, diverse, gap, greedy."""
+        """What the sample says of all contexts: constant regret, diverse, gap, greedy.
+
+        Parameters
+        ----------
+        report : DiversityReport
+            The measurements.
+        margin : float
+            By how much an arm must lead.
+        level : float
+            How often an answer may be wrong.
+        """
         shared = self._x.strides[1] == 0
         white = [whiten(self._x[:, a]) for a in range(1 if shared else self.n_arms)]
         blind = "" if margin > 0 else "All mean rewards are the same."
@@ -80,7 +97,13 @@ class ContextData:
         return *answers.verdicts(problem, found, blind, unseen, more), refuted
 
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-        """All of them; see `Audited`."""
+        """All contexts with features, mean rewards and probabilities, and False: they are a sample.
+
+        Parameters
+        ----------
+        samples : int
+            Not used: all rows are returned.
+        """
         return self._x, self._means, np.full(self.n_contexts, 1 / self.n_contexts), True
 
 
@@ -97,13 +120,30 @@ def audit(
 ) -> DiversityReport:
     """Measure the diversity of an environment's contexts, or of contexts that were seen.
 
-    env : an environment. Or contexts : (n, d) features shared by the arms, or (n, K, d), a sample of those that come,
-    with theta_hat : (K, d), the arms' parameters, which are taken to be known; `audit_log` fits them to a log.
-    margin, level : of contexts that were seen, by how much an arm must lead (5 % of the mean rewards' standard
-        deviation if left out), and how often an answer may be wrong.
-    arm_names, feature_names : what the report calls them; numbers from 0 if left out.
-    rank_tolerance : singular values below this times the largest count as 0 in ranks, after every feature is brought to
-        one scale.
+    Give either an environment, or contexts with the arms' parameters, which are taken to be known;
+    `armspan.diversity.audit_log` fits them to a log.
+
+    Parameters
+    ----------
+    env : Environment, optional
+        The environment.
+    contexts : (n, d) or (n, K, d) array, optional
+        A sample of the contexts that come: features that the arms share, or one row per arm.
+    theta_hat : (K, d) array, optional
+        Parameters of the arms, with `contexts`.
+    arm_names, feature_names : list, optional
+        What the report calls them; numbers from 0 if left out.
+    rank_tolerance : float, default 1e-9
+        Singular values below this times the largest count as 0 in ranks, after every feature is brought to one scale.
+    margin : float, optional
+        By how much an arm must lead, with `contexts`; 5 % of the mean rewards' standard deviation if left out.
+    level : float, default 0.05
+        How often an answer may be wrong, with `contexts`.
+
+    Returns
+    -------
+    DiversityReport
+        Numbers and verdicts; print it.
     """
     if (env is None) == (contexts is None) or (contexts is None) != (theta_hat is None):
         raise InvalidParameter("audit must be given an environment, or both contexts and theta_hat")
@@ -112,7 +152,7 @@ def audit(
         raise NotApplicable(f"audit needs an environment that knows its truth, got {type(problem).__name__}")
     outside = getattr(problem, "outside_theory", None)
     if outside is not None:
-        raise NotApplicable(f"audit needs an environment that the theory speaks of, and {outside}")
+        raise NotApplicable(f"audit needs an environment that the theory covers, but {outside}")
     check_names("arm_names", arm_names, problem.n_arms)
     check_names("feature_names", feature_names, problem.n_features)
     _validate.real("rank_tolerance", rank_tolerance, at_least=0)

@@ -50,11 +50,11 @@ def positive(direction: FloatArray) -> FloatArray:
 
 def combination(features: Sequence[Any], direction: FloatArray, *, signed: bool = False) -> str:
     """A direction by the features that weigh most in it; without its sign where a single one does, unless signed."""
-    order = np.argsort(-np.abs(direction))
+    features, order = _called(features), np.argsort(-np.abs(direction))
     if direction[order[0]] ** 2 > 0.9:
-        return f"{'-' if signed and direction[order[0]] < 0 else ''}feature {features[order[0]]}"
+        return f"{'-' if signed and direction[order[0]] < 0 else ''}{features[order[0]]}"
     main = order[: max(1, int((np.abs(direction) > 0.1).sum()))]
-    words = " ".join(f"{direction[j]:+.2f}·feature {features[j]}" for j in sorted(main[:_MOST_FEATURES]))
+    words = " ".join(f"{direction[j]:+.2f}·{features[j]}" for j in sorted(main[:_MOST_FEATURES]))
     return words + (" and others" if len(main) > _MOST_FEATURES else "")
 
 
@@ -63,7 +63,7 @@ def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) 
 
     The usual case is one column for each kind, of which one is 1 and the others 0, and an intercept: a column too many.
     """
-    features = [f"feature {name}" if str(name).isdigit() else name for name in features]
+    features = _called(features)
     used = np.abs(direction) > _NOTHING * np.abs(direction).max()
     fixed, free = ([features[int(j)] for j in np.flatnonzero(used & which)] for which in (constant, ~constant))
     if len(free) == 0 and len(fixed) == 2:
@@ -75,6 +75,11 @@ def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) 
         one, other = (" + ".join(map(str, side)) for side in sorted(sides, key=len, reverse=True))
         return f"{one} always equals {other}"
     return ""
+
+
+def _called(features: Sequence[Any]) -> list[str]:
+    """Their names, where they have any: a number alone would be taken for a weight."""
+    return [f"feature {name}" if str(name).isdigit() else str(name) for name in features]
 
 
 def _alike(values: FloatArray) -> bool:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
+from armspan._text import table
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
 from armspan.diversity.data import check_names
@@ -27,19 +28,34 @@ from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
 from armspan.errors import InvalidParameter
 
+if TYPE_CHECKING:
+    from armspan.plots import Axes
+
 LARGEST = 1e140
 LEVEL = 0.05
+_HEAD = ("arm", "rows", "best in … of contexts", "spread there")
 
 
 @dataclass(frozen=True)
 class LoggedArm:
     """One arm of a log.
 
-    name, rows : what it is called, and how many decisions the log has of it. known : whether those are enough.
-    best : limits of the share of contexts in which it is best; they hold for all arms at once.
-    share, spread : limits of the share of contexts in which it leads by the margin, and of how far those spread (K·S_a:
-        1 where all arms' contexts are alike, 0 where they do not span).
-    words : the direction in which its contexts spread least.
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    rows : int
+        How many decisions for it the log has.
+    known : bool
+        Whether those are enough.
+    best : (float, float)
+        Limits of the share of contexts in which it is best; they hold for all arms at once.
+    share : (float, float)
+        Limits of the share of contexts in which it leads by the margin.
+    spread : (float, float)
+        Limits of how far those contexts spread (K·S_a): 1 if all arms' contexts are alike, 0 if they do not span.
+    words : str
+        The direction in which its contexts spread least.
     """
 
     name: str
@@ -53,16 +69,35 @@ class LoggedArm:
 
 @dataclass(frozen=True, eq=False)
 class LoggedDiversity:
-    """What a log says about its contexts.
+    """What a log says about its contexts. `armspan.diversity.audit_log` returns one; print it to read it.
 
-    name : of the log. verdicts : constant regret, diverse, gap and greedy, in this order.
-    arms : one entry per arm. feature_names : those that were used. rank : in how many directions they vary.
-    redundant : what is always so, where they vary in fewer directions than there are features.
-    margin : by how much an arm must lead, in units of the reward. level : how often an answer may be wrong.
-    needed : what `share` and `spread` of every arm must be at least for the answer "diverse".
-    leadless : limits of the share of contexts in which no arm leads by the margin.
-    shared_spread : spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ], for arms
-        have the same features, so that it matters not which is best.
+    Attributes
+    ----------
+    name : str
+        Name of the log.
+    verdicts : tuple of Verdict
+        Constant regret, diverse, gap and greedy, in this order.
+    arms : tuple of LoggedArm
+        One entry per arm.
+    feature_names : tuple of str
+        The features that were used.
+    rank : int
+        In how many directions they vary.
+    redundant : str
+        What is always so, if they vary in fewer directions than there are features.
+    margin : float
+        By how much an arm must lead, in units of the reward.
+    level : float
+        How often an answer may be wrong.
+    needed : (float, float)
+        What `share` and `spread` of every arm must be at least for the answer "diverse".
+    leadless : (float, float)
+        Limits of the share of contexts in which no arm leads by the margin.
+    weakest : (d,) array
+        The direction in which least was seen.
+    shared_spread : float
+        Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
+        features, so it does not matter which is best.
     """
 
     name: str
@@ -82,25 +117,65 @@ class LoggedDiversity:
     def shared_words(self) -> str:
         """What the last number means."""
         return (
-            f"Spread of the best arms' features together (HLS): about {self.shared_spread:.3g}, an estimate and no "
+            f"Spread of the best arms' features together (HLS): about {self.shared_spread:.3g}, an estimate, not a "
             "verdict. It is for models with one θ for all arms; here arms have the same features, so that one θ could "
             "not tell them apart."
         )
 
     def __str__(self) -> str:
         rows = sum(arm.rows for arm in self.arms)
-        width = max(3, *(len(arm.name) for arm in self.arms))
         lines = [
             f"{self.name}: {rows:,} decisions, {len(self.arms)} arms, {len(self.feature_names)} features",
             *([self.redundant] if self.redundant else []),
-            f"{'arm':>{width}}  {'rows':>9}  {'best in … of contexts':>22}  {'spread there':>16}  weakest direction",
+            *table(_HEAD, list(map(_cells, self.arms))),
+            *(f"Weakest direction of {arm.name}: {arm.words}." for arm in self.arms),
         ]
-        for arm in self.arms:
-            best = f"{arm.best[0]:.1%} to {arm.best[1]:.1%}"
-            spread = f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}"
-            lines.append(f"{arm.name:>{width}}  {arm.rows:>9,}  {best:>22}  {spread:>16}  {arm.words}")
         level = f"An answer is wrong in at most {self.level:.0%} of logs."
         return "\n".join([*lines, *map(str, self.verdicts), level, self.shared_words])
+
+    def plot(self, what: str = "best", *, ax: "Axes | None" = None) -> "Axes":
+        """Draw what was found, one row per arm.
+
+        Parameters
+        ----------
+        what : {"best", "spread", "direction"}, default "best"
+            The share of contexts in which each arm may be best; how far the contexts spread that it leads by the
+            margin, with what the answer “diverse” needs as a dotted line; or the direction in which they spread
+            least, as squares for the features that make it up. Bars are limits that hold for all arms at once.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        _validate.one_of("what", what, ("best", "spread", "direction"))
+        from armspan.plots import arms, bars
+        from armspan.plots.canvas import canvas
+
+        names = [arm.name for arm in self.arms]
+        with canvas(ax, (7.2, bars.height(len(names)))) as axes:
+            if what == "best":
+                arms.best(axes, names, np.array([arm.best for arm in self.arms]))
+            elif what == "spread":
+                arms.spread(axes, names, np.array([arm.spread for arm in self.arms]), needed=self.needed[1])
+            else:
+                known = np.array([[arm.words != "not known"] for arm in self.arms])
+                arms.direction(axes, names, self.feature_names, np.where(known, self.weakest, np.nan))
+        return axes
+
+    def _repr_html_(self) -> str:
+        rows = self.arms[: _html.MOST_ROWS]
+        title, more = f"Diversity of {self.name}", len(self.arms) - len(rows)
+        said = [(verdict.question, verdict.answer, verdict.reason) for verdict in self.verdicts]
+        told = _html.table(("question", "answer", "why"), said)
+        return _html.shown(title, _HEAD, list(map(_cells, rows)), more) + told
+
+
+def _cells(arm: LoggedArm) -> tuple[str, ...]:
+    best = f"{arm.best[0]:.1%} to {arm.best[1]:.1%}"
+    return arm.name, f"{arm.rows:,}", best, f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}"
 
 
 class Judged:
@@ -152,8 +227,8 @@ class Judged:
             return "All rewards are the same."
         a = int(np.argmax(self.fits.crooked))
         return (
-            f"The rewards of arm {arms[a]} are not linear in these features: they are off by "
-            f"{self.fits.crooked[a]:.2g}, typically. Add features, such as squares or products, and ask again."
+            f"The rewards of arm {arms[a]} are not linear in these features: they are typically "
+            f"off by {self.fits.crooked[a]:.2g}. Add features, such as squares or products, and ask again."
         )
 
     def answer(self, question: str) -> str:
@@ -199,12 +274,34 @@ def audit_log(
 ) -> LoggedDiversity:
     """Audit logged decisions: are their contexts diverse, and is there a gap?
 
-    X : (n, d) features, shared by the arms. arms : (n,) names of those chosen. rewards : (n,).
-    feature_names : what the answers call them. arm_names : all arms there are, where some may have no rows.
-    level : how often an answer may be wrong. margin : by how much an arm must lead; 5 % of the rewards' standard
-    deviation if left out.
-    strict : use bands that are valid by proof under any logging policy; they need about three times the rows, and
-    noise_scale, for which the noise is subgaussian (½ for clicks; the residuals' standard deviation if left out).
+    Parameters
+    ----------
+    X : (n, d) array
+        Features, shared by the arms.
+    arms : list of n names
+        The arm that was chosen in each row.
+    rewards : (n,) array
+        What came of it.
+    feature_names : list, optional
+        What the answers call the features.
+    arm_names : list, optional
+        All arms there are, if some may have no rows.
+    name : str, default "log"
+        What the report calls the log.
+    level : float, default 0.05
+        How often an answer may be wrong.
+    margin : float, optional
+        By how much an arm must lead; 5 % of the rewards' standard deviation if left out.
+    strict : bool, default False
+        Use bands that hold by proof under any logging policy; they need about three times the rows.
+    noise_scale : float, optional
+        R, for which the noise is R-subgaussian, for `strict`: ½ for clicks; the residuals' standard deviation if left
+        out.
+
+    Returns
+    -------
+    LoggedDiversity
+        Limits for every arm, and verdicts; print it.
     """
     X = _validate.array("X", X, shape=("n", "d"))
     rewards = _validate.array("rewards", rewards, shape=(len(X),))
@@ -284,7 +381,7 @@ def _redundant(X: FloatArray, white: Whitened, features: tuple[str, ...]) -> str
     more = f", and {lost - 1} more such direction{'s' if lost > 2 else ''}" if lost > 1 else ""
     only = f"The other features vary in {X.shape[1] - lost} directions only" if words else None
     only = only or f"The features vary in {X.shape[1] - lost} directions only"
-    return f"{words} {only}: {rule}{more}. That harms nothing here.".strip()
+    return f"{words} {only}: {rule}{more}. That does no harm here.".strip()
 
 
 def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[str], IntArray]:

@@ -35,7 +35,7 @@ class Audited(Protocol):
 
     @property
     def noise_scale(self) -> float:
-        """R."""
+        """R, for which the noise is R-subgaussian."""
         ...
 
     @property
@@ -116,14 +116,26 @@ def audit_problem(
 
 
 def meta_of(env: Audited) -> MetaContexts | None:
-    """The meta-contexts of an environment whose contexts do not recur, or None where some arm has no basis."""
+    """The meta-contexts of an environment whose contexts do not recur; None if some arm has no basis.
+
+    Parameters
+    ----------
+    env : Environment
+        The environment.
+    """
     x, means, _, _ = env.context_table(SAMPLES)
     best = np.where(leads(means) > 0, np.argmax(means, axis=1), -1)
     return meta_contexts([x[best == a, a] for a in range(env.n_arms)], len(x), problem_numbers(env))
 
 
 def problem_numbers(env: Audited) -> theory.ProblemNumbers:
-    """An environment's K, d, l, s, Δ, R, and M, the largest regret of a step (2ls where contexts are not finite)."""
+    """An environment's K, d, l, s, Δ, R, and M, the largest regret of a step (2ls if contexts are not finite).
+
+    Parameters
+    ----------
+    env : Environment
+        The environment.
+    """
     if env.n_contexts is None:
         worst = 2 * env.feature_bound * env.parameter_bound
     else:

@@ -23,7 +23,19 @@ SEARCH_SAMPLE = 6000
 
 @dataclass(frozen=True, eq=False)
 class MetaContexts:
-    """bases : (K, d, d) vectors as rows. radius : r. p : how often the rarest comes; p_low, p_high : 95 % interval."""
+    """Small balls of features around a basis, which take the place of contexts that recur (Section 5).
+
+    Attributes
+    ----------
+    bases : (K, d, d) array
+        The basis of each arm, its vectors as rows.
+    lambda_0 : float
+        λ₀ of these bases.
+    radius : float
+        r, the radius of the balls.
+    p, p_low, p_high : float
+        How often the rarest meta-context arrives, and the ends of its 95 % interval.
+    """
 
     bases: FloatArray
     lambda_0: float

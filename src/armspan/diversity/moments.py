@@ -11,31 +11,56 @@ SQUARED_ROUNDING = 1e-6
 
 
 def leads(means: FloatArray) -> FloatArray:
-    """How far the best arm leads the second in each row of means (n, K); 0 where they differ by rounding alone."""
+    """How far the best arm leads the second in each context; 0 where they differ by rounding alone.
+
+    Parameters
+    ----------
+    means : (n, K) array
+        Mean rewards.
+    """
     best_two = np.partition(means, -2, axis=1)[:, -2:]
     lead = best_two[:, 1] - best_two[:, 0]
     return np.where(lead > ROUNDING * np.abs(means).max(), lead, 0.0)
 
 
 def losses(means: FloatArray) -> FloatArray:
-    """What each arm loses against the best, for mean rewards (…, K); 0 where they differ by rounding alone."""
+    """What each arm loses against the best in each context; 0 where they differ by rounding alone.
+
+    Parameters
+    ----------
+    means : (…, K) array
+        Mean rewards.
+    """
     loss = means.max(axis=-1, keepdims=True) - means
     return np.where(loss > ROUNDING * np.abs(means).max(axis=-1, keepdims=True), loss, 0.0)
 
 
 def reward_gap(means: FloatArray) -> float:
-    """Δ of contexts with means (n, K): the least that an arm which is not best falls behind; 0 where none ever does.
+    """Δ: the least that an arm which is not best falls behind; 0 if none ever does.
 
     Arms that tie for best cost nothing, whichever is pulled, so they do not make Δ 0: in each context it is the lead of
     the best mean over the best smaller one. That is what the proof needs, which takes Δ for the regret of any
     suboptimal pull. C_a needs more, a single best arm: see `leads`.
+
+    Parameters
+    ----------
+    means : (n, K) array
+        Mean rewards.
     """
     lost = losses(means)
     return float(lost[lost > 0].min()) if lost.any() else 0.0
 
 
 def weighted_moment(X: FloatArray, weights: FloatArray) -> FloatArray:
-    """E[xxᵀ] over the rows of X (m, d) with weights (m,), which need not sum to 1."""
+    """The second moment E[xxᵀ] of features.
+
+    Parameters
+    ----------
+    X : (m, d) array
+        Features, one per row.
+    weights : (m,) array
+        How much each row counts; they need not sum to 1.
+    """
     return (X * weights[:, None]).T @ X / weights.sum()
 
 
@@ -77,10 +102,18 @@ def one_theta(x: FloatArray, means: FloatArray) -> bool:
 
 
 def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Per arm, P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]); the second is 0 for an arm that is never best.
+    """How often each arm alone is best, P[c ∈ C_a], and λ_min(E[xxᵀ | c ∈ C_a]), which is 0 if it never is.
 
-    x : (n, K, d) features. means : (n, K) mean rewards. weights : (n,) probabilities of the contexts.
     A context in which two arms tie for best belongs to no arm, as in the paper's definition of C_a.
+
+    Parameters
+    ----------
+    x : (n, K, d) array
+        Features.
+    means : (n, K) array
+        Mean rewards.
+    weights : (n,) array
+        Probabilities of the contexts.
     """
     unique = leads(means) > 0
     best = np.argmax(means, axis=1)

@@ -10,13 +10,21 @@ from armspan._typing import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class BasisContexts:
-    """The contexts that Theorem 1 counts on, of a finite set.
+    """The contexts of a finite set that Theorem 1 counts on.
 
-    contexts : for each arm, for each vector of its basis, the context that has it most often; none without a basis.
-    p : how often the rarest of those comes; 0 where some arm has no basis.
-    merged_p : how often the rarest basis vector comes, where all contexts that have it count as one.
-    merged : how many different contexts then count as one, at most. Contexts in which every arm has the same features
-    are not different. See `theory.t_1` for what merging costs.
+    Contexts in which every arm has the same features are not different. See `armspan.theory.t_1` for what merging
+    costs.
+
+    Attributes
+    ----------
+    contexts : tuple of arrays
+        For each arm and each vector of its basis, the context that has it most often; empty without a basis.
+    p : float
+        How often the rarest of those comes; 0 if some arm has no basis.
+    merged_p : float
+        How often the rarest basis vector comes, if all contexts that have it count as one.
+    merged : int
+        How many different contexts then count as one, at most.
     """
 
     contexts: tuple[IntArray, ...]
@@ -28,10 +36,18 @@ class BasisContexts:
 def basis_contexts(
     x: FloatArray, weights: FloatArray, optimal: Sequence[IntArray], bases: Sequence[FloatArray]
 ) -> BasisContexts:
-    """Find them.
+    """Find the contexts of a finite set that Theorem 1 counts on.
 
-    x : (n, K, d) features. weights : (n,) probabilities. optimal : for each arm the contexts in which it alone is best.
-    bases : for each arm its basis (d, d), rows of its features there; empty if it has none.
+    Parameters
+    ----------
+    x : (n, K, d) array
+        Features.
+    weights : (n,) array
+        Probabilities of the contexts.
+    optimal : list of arrays
+        For each arm the numbers of the contexts in which it alone is best.
+    bases : list of (d, d) arrays
+        For each arm its basis, as rows of its features there; empty if it has none.
     """
     contexts, together, merged = [], [], [1]
     for a, basis in enumerate(bases):

@@ -1,29 +1,54 @@
 """What an audit finds: numbers and words for every arm, numbers and verdicts for the whole."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armspan import _html, _validate
+from armspan._text import table
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis
 from armspan.diversity.covariate import HalfSpace
 from armspan.diversity.meta import MetaContexts
+from armspan.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from armspan.plots import Axes
+
+_HEAD = ("arm", "is best", "λ_min there", "rank", "best basis")
 
 
 @dataclass(frozen=True)
 class ArmDiversity:
     """One arm in the contexts in which it alone is best.
 
-    arm, name : its number, and what it is called.
-    features : (m, d) its features there, of all contexts or of those sampled. moment : (d, d) E[xxᵀ | it is best], 0 if
-        it never is.
-    probability : how often it is best. second_moment : λ_min(E[xxᵀ | it is best]), Assumption 1.5. Each has a 95 %
-        interval, which is a point where all contexts were looked at.
-    spans : whether it is best somewhere and its features there span; None where a sample cannot tell.
-    ties : whether it shares the first place in some context.
-    rank : of its features there, at the tolerance of the audit.
-    basis : the best basis among its features there. basis_features : (d, d) these features, if there are any.
-    weakest_direction : (d,) the direction in which its features vary least. words : what that means.
+    Attributes
+    ----------
+    arm, name : int, str
+        Its number, and what it is called.
+    features : (m, d) array
+        Its features there, of all contexts or of those sampled.
+    moment : (d, d) array
+        E[xxᵀ | it is best]; 0 if it never is.
+    probability, probability_interval : float, (float, float)
+        How often it is best, with a 95 % interval, which is a point if all contexts were looked at.
+    second_moment, second_moment_interval : float, (float, float)
+        λ_min(E[xxᵀ | it is best]) of Assumption 1.5, likewise.
+    spans : bool or None
+        Whether it is best somewhere and its features there span; None if a sample cannot tell.
+    ties : bool
+        Whether it shares the first place in some context.
+    rank : int
+        Rank of its features there, at the tolerance of the audit.
+    basis : Basis
+        The best basis among its features there.
+    basis_features : (d, d) array
+        The features of that basis, if there is one.
+    weakest_direction : (d,) array
+        The direction in which its features vary least.
+    words : str
+        What that direction means.
     """
 
     arm: int
@@ -45,7 +70,17 @@ class ArmDiversity:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A question, its answer ("yes", "no" or "not known"), and why."""
+    """A question, its answer, and why.
+
+    Attributes
+    ----------
+    question : str
+        What is asked.
+    answer : str
+        "yes", "no" or "not known".
+    reason : str
+        Why, in a sentence or two.
+    """
 
     question: str
     answer: str
@@ -57,22 +92,44 @@ class Verdict:
 
 @dataclass(frozen=True)
 class DiversityReport:
-    """How diverse an environment's contexts are.
+    """How diverse an environment's contexts are. `armspan.audit` returns one; print it to read it.
 
-    lambda_0 : λ₀ of Section 4, at least; lambda_0_upper : at most (equal where the search was exact).
-    gap : Δ. delta : δ = l√(d/λ₀), infinite without diversity.
-    p : how often the rarest context of the bases arrives, or the rarest meta-context (Section 5) where contexts do not
-        recur; 0 where there is no basis. p_interval : 95 % interval of it.
-    merged_p, merged : the same where contexts with the same basis features count as one, and how many do at most.
-    arms : one entry per arm. feature_names : what the features are called.
-    half_space : the least diverse half-space of any arm's features (covariate diversity).
-    shared_spread : spread of the best arms' features together (HLS): λ_min(E[xxᵀ]) for the features x of the best arm,
-        where one alone is best. shared_spread_interval : 95 % interval of it.
-    optimal_rank : rank of these features, and of those of arms that tie for best.
-    one_theta : whether one θ for all arms explains the mean rewards, which is the model that HLS is about.
-    margin : the lead of the best arm that 5 % of the contexts fall short of.
-    meta : the meta-contexts, where contexts do not recur and every arm's features span.
-    samples : how many contexts were drawn to measure all this; None where all there are were looked at.
+    Attributes
+    ----------
+    environment : str
+        What was audited.
+    lambda_0, lambda_0_upper : float
+        λ₀ of Section 4 is at least the first and at most the second; they are equal if the search was exact.
+    gap : float
+        Δ, by how much an arm that is not best falls behind, at least.
+    delta : float
+        δ = l√(d/λ₀), infinite without diversity.
+    p, p_interval : float, (float, float)
+        How often the rarest context of the bases arrives, or the rarest meta-context (Section 5) where contexts do not
+        recur, with a 95 % interval; 0 if there is no basis.
+    merged_p, merged : float, int
+        The same if contexts with the same basis features count as one, and how many do at most.
+    arms : tuple of ArmDiversity
+        One entry per arm.
+    feature_names : tuple of str
+        What the features are called.
+    half_space : HalfSpace
+        The least diverse half-space of any arm's features (covariate diversity).
+    shared_spread, shared_spread_interval : float, (float, float)
+        Spread of the best arms' features together (HLS): λ_min(E[xxᵀ]) for the features x of the best arm, where one
+        alone is best, with a 95 % interval.
+    optimal_rank : int
+        Rank of these features, and of those of arms that tie for best.
+    one_theta : bool
+        Whether one θ for all arms explains the mean rewards, which is the model that HLS is about.
+    margin : float
+        In 5 % of the contexts the best arm leads by less than this.
+    meta : MetaContexts or None
+        The meta-contexts, if contexts do not recur and every arm's features span.
+    samples : int or None
+        How many contexts were drawn to measure all this; None if all contexts were looked at.
+    verdicts : tuple of Verdict
+        Questions with answers and reasons.
     """
 
     environment: str
@@ -98,35 +155,84 @@ class DiversityReport:
 
     @property
     def n_features(self) -> int:
-        """D."""
+        """The number of features."""
         return len(self.feature_names)
 
     @property
     def exact(self) -> bool:
-        """Whether all contexts were looked at, or a sample."""
+        """Whether all contexts were looked at, and not a sample."""
         return self.samples is None
 
     def __str__(self) -> str:
         seen = "all contexts" if self.samples is None else f"{self.samples:,} sampled contexts"
         p = f"{self.p:.4g}" if self.exact else f"{self.p:.3g} ({self.p_interval[0]:.2g} to {self.p_interval[1]:.2g})"
         if self.merged_p > self.p:
-            p += f" ({self.merged_p:.4g} with contexts of equal features as one)"
-        width = max(3, *(len(row.name) for row in self.arms))
+            p += f" ({self.merged_p:.4g} if contexts with equal features count as one)"
         lines = [
-            f"{self.environment}, {seen}",
+            f"{self.environment}, measured on {seen}",
             f"λ₀ = {self.lambda_0_words}, gap Δ = {self.gap:.4g}, δ = {self.delta:.4g}, p = {p}"
             if self.lambda_0 > 0 or not all(row.spans for row in self.arms)
             else f"gap Δ = {self.gap:.4g}; λ₀, δ and p are too rare to measure",
-            f"in 95 % of the contexts the best arm leads by at least {self.margin:.4g}",
-            f"{'arm':>{width}}  is best  λ_min there  rank  best basis  weakest direction",
+            f"In 95 % of the contexts the best arm leads by at least {self.margin:.4g}",
+            *table(_HEAD, list(map(_cells, self.arms))),
+            *(f"{row.words[0].upper()}{row.words[1:]}." for row in self.arms),
         ]
-        for row in self.arms:
-            moment = "?" if row.second_moment == 0 and row.spans is not False else f"{row.second_moment:.4g}"
-            numbers = f"{row.probability:>7.2%}  {moment:>11}  {row.rank:>4}  {row.basis.eigenvalue:>10.4g}"
-            lines.append(f"{row.name:>{width}}  {numbers}  {row.words}")
         if not self.exact:
             lines.append("95 % intervals: " + "; ".join(map(_intervals, self.arms)))
         return "\n".join([*lines, *map(str, self.verdicts)])
+
+    def plot(self, what: str = "best", *, ax: "Axes | None" = None) -> "Axes":
+        """Draw what was found, one row per arm.
+
+        Parameters
+        ----------
+        what : {"best", "spread", "direction", "span"}, default "best"
+            How often each arm is best; how far the contexts spread in which it is, λ_min(E[xxᵀ | it is best]); the
+            direction in which they spread least, as squares for the features that make it up; or, of two features,
+            the contexts themselves as arrows, with the area that each arm's best basis spans. Bars are 95 % intervals;
+            they are points where all contexts were looked at.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        _validate.one_of("what", what, ("best", "spread", "direction", "span"))
+        if what == "span" and self.n_features != 2:
+            raise NotApplicable(f"what='span' draws two features, and these contexts have {self.n_features}")
+        from armspan.plots import arms, bars
+        from armspan.plots.canvas import canvas, legend
+        from armspan.plots.spans import spans
+
+        rows, names = self.arms, [row.name for row in self.arms]
+        with canvas(ax, (7.2, 5.0 if what == "span" else bars.height(len(rows)))) as axes:
+            if what == "best":
+                ends = np.array([row.probability_interval for row in rows])
+                arms.best(axes, names, ends, np.array([row.probability for row in rows]))
+            elif what == "spread":
+                ends = np.array([row.second_moment_interval for row in rows])
+                middle = np.where(np.isinf(ends[:, 1]), np.nan, [row.second_moment for row in rows])
+                arms.spread(axes, names, ends, middle, words="λ_min(E[xxᵀ | it is best])")
+            elif what == "direction":
+                directions = [
+                    row.weakest_direction if row.features.size else np.nan * row.weakest_direction for row in rows
+                ]
+                arms.direction(axes, names, self.feature_names, np.array(directions))
+            else:
+                spans(axes, names, [row.features for row in rows], [row.basis_features for row in rows])
+                axes.set(title="features of the contexts in which each arm is best")
+                axes.set(xlabel=f"feature {self.feature_names[0]}", ylabel=f"feature {self.feature_names[1]}")
+                legend(axes)
+        return axes
+
+    def _repr_html_(self) -> str:
+        rows = self.arms[: _html.MOST_ROWS]
+        title, more = f"Diversity of {self.environment}", len(self.arms) - len(rows)
+        said = [(verdict.question, verdict.answer, verdict.reason) for verdict in self.verdicts]
+        told = _html.table(("question", "answer", "why"), said)
+        return _html.shown(title, _HEAD, list(map(_cells, rows)), more) + told
 
     @property
     def lambda_0_words(self) -> str:
@@ -137,6 +243,11 @@ class DiversityReport:
         if low == high:
             return f"{low:.5g}"
         return f"{low:.5g} or more" if np.isinf(high) else f"{low:.5g} to {high:.5g}"
+
+
+def _cells(row: ArmDiversity) -> tuple[str, ...]:
+    moment = "?" if row.second_moment == 0 and row.spans is not False else f"{row.second_moment:.4g}"
+    return row.name, f"{row.probability:.2%}", moment, f"{row.rank}", f"{row.basis.eigenvalue:.4g}"
 
 
 def _intervals(row: ArmDiversity) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from armspan._text import counted
 from armspan._typing import BoolArray, FloatArray
 from armspan.diversity.answers import CONSTANT, DIVERSE, GAP, HLS, ONE_THETA
 from armspan.diversity.directions import always, combination
@@ -21,12 +22,12 @@ def direction_words(
     if constant.all() and len(features) > 1:
         return f"where arm {arm} is best, no feature changes"
     if missing:
-        more = "" if missing == 1 else f", and {missing - 1} more direction{'s' if missing > 2 else ''}"
+        more = counted(missing - 1, "more direction") if missing > 1 else ""
         if rule := always(features, direction, constant):
-            return f"where arm {arm} is best, {rule}" + more.replace(", and", "; it is flat in", 1)
-        return f"arm {arm} is never best in contexts that vary along {where}{more}"
-    how = "hardly varies" if share < 0.01 else "varies least"
-    return f"where arm {arm} is best, it {how} along {where} ({share:.1%} of its largest)"
+            return f"where arm {arm} is best, {rule}" + (f"; features are flat in {more}" if more else "")
+        return f"where arm {arm} is best, features do not vary along {where}" + (f", nor in {more}" if more else "")
+    how = "hardly vary" if share < 0.01 else "vary least"
+    return f"where arm {arm} is best, features {how} along {where} ({share:.1%} of the largest variation)"
 
 
 def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
@@ -63,7 +64,7 @@ def is_diverse(report: DiversityReport) -> Verdict:
         return Verdict(DIVERSE, "not known", _too_rare(unknown, report.samples))
     if not report.exact and not report.p_interval[0] > 0:
         rare = [row for row in report.arms if row.second_moment == 0]
-        why = _too_rare(rare, report.samples) if rare else "No basis was found whose surroundings are met often."
+        why = _too_rare(rare, report.samples) if rare else "No basis was found near which contexts arrive often."
         return Verdict(DIVERSE, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
     return Verdict(DIVERSE, "yes", "Every arm is best in contexts that span the feature space.")
 
@@ -71,10 +72,10 @@ def is_diverse(report: DiversityReport) -> Verdict:
 def has_gap(report: DiversityReport) -> Verdict:
     """Assumption 1.2: an arm that is not best falls behind by at least Δ, in every context."""
     if report.gap > 0:
-        return Verdict(GAP, "yes", f"In every context, what is not best falls behind by Δ = {report.gap:.3g} or more.")
+        return Verdict(GAP, "yes", f"In every context, an arm that is not best falls behind by Δ = {report.gap:.3g} or more.")
     reason = (
         f"There is no gap between the best arm and the next: it leads by less than {report.margin:.3g} in 5 % of the "
-        "contexts, and by less than any margin in some. Expect regret like log T, not constant."
+        "contexts, and in some by less than any margin. Expect regret like log T, not constant."
     )
     return Verdict(GAP, "no", reason)
 
@@ -108,7 +109,7 @@ def optimal_features_span(report: DiversityReport) -> Verdict:
     spread, full = report.shared_spread, report.optimal_rank == report.n_features
     if full and spread > 0:
         value = f"{spread:.3g}" + ("" if report.exact else " ({:.3g} to {:.3g})".format(*report.shared_spread_interval))
-        here = "" if report.one_theta else " Here arms have a θ each, and what counts is λ₀."
+        here = "" if report.one_theta else " Here each arm has its own θ, and what counts is λ₀."
         here = here or ("" if report.gap > 0 else " Here there is no gap.")
         return Verdict(HLS, "yes", f"The spread of the best arms' features together is {value}. {ONE_THETA}{here}")
     rank = f"The best arms' features together have rank {report.optimal_rank} of {report.n_features}"

@@ -41,5 +41,11 @@ __all__ = [
 
 
 def as_environment(env: Any) -> Environment:
-    """An armspan environment as it is, anything else wrapped."""
+    """An armspan environment as it is, anything else wrapped as one.
+
+    Parameters
+    ----------
+    env : Environment or object
+        An environment, or any object with `n_arms`, `n_features`, `context(step, rng)` and `mean_rewards(x)`.
+    """
     return env if isinstance(env, Environment) else CustomEnvironment(env)

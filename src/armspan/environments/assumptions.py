@@ -10,7 +10,19 @@ from armspan._typing import FloatArray
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption: its number in the paper, its title, whether it holds (None if that is not known), and why."""
+    """One of the paper's assumptions, and whether it holds.
+
+    Attributes
+    ----------
+    number : str
+        Its number in the paper, "1.1" to "1.5".
+    title : str
+        What it is called.
+    holds : bool or None
+        Whether it holds; None if that is not known.
+    reason : str
+        Why, in a sentence.
+    """
 
     number: str
     title: str
@@ -54,7 +66,7 @@ class Checkable(Protocol):
 
 
 class Assumptions(tuple[Assumption, ...]):
-    """The five assumptions in order; printed, one line each."""
+    """The five assumptions in order, as a tuple; printed, one line each."""
 
     @property
     def hold(self) -> bool:
@@ -66,7 +78,13 @@ class Assumptions(tuple[Assumption, ...]):
 
     @classmethod
     def of(cls, env: Checkable) -> "Assumptions":
-        """Check an environment."""
+        """Check the assumptions of an environment.
+
+        Parameters
+        ----------
+        env : Environment
+            The environment.
+        """
         return cls([_bounded(env), _gap(env), _noise(env), env.arrivals(), _diverse(env)])
 
 
@@ -79,7 +97,7 @@ def _gap(env: Checkable) -> Assumption:
     reason = (
         f"In every context an arm that is not best falls behind by at least Δ = {env.gap:.4g}."
         if env.gap > 0
-        else "An arm can fall behind the best by as little as one likes, or none ever does: there is no gap."
+        else "There is no gap: an arm can fall behind the best by as little as you like, or none ever does."
     )
     return Assumption("1.2", "Minimum reward gap", env.gap > 0, reason)
 

@@ -23,12 +23,32 @@ class Stream(Protocol):
 
 
 class Environment(ABC):
-    """K arms, d features, a context process and noise.
+    """What every environment is: K arms, d features, a context process and noise, with a known truth.
 
-    n_contexts is None where contexts do not recur. independent_arrivals is whether each comes regardless of the others.
-    feature_bound and parameter_bound are the paper's l and s, gap is its Δ. compiled is whether contexts come without
-    Python code, drawn_from what kernels draw them from by themselves: a table, a box, or None. answers is whether
-    contexts answer to what is done, late whether rewards come later than the choice.
+    Attributes
+    ----------
+    name : str
+        What reports call it.
+    n_arms, n_features : int
+        K and d.
+    n_contexts : int or None
+        How many contexts there are; None if they do not recur.
+    noise : noise
+        How rewards scatter around their means.
+    feature_bound, parameter_bound : float
+        The paper's l and s: features and parameters are at most this long.
+    gap : float
+        The paper's Δ: by how much an arm that is not best falls behind, at least.
+    independent_arrivals : bool
+        Whether each context comes regardless of the others.
+    compiled : bool
+        Whether contexts are drawn without Python code.
+    drawn_from : str or None
+        What kernels draw contexts from by themselves: a "table", a "box", or None.
+    answers : bool
+        Whether contexts depend on what the policy has done.
+    late : bool
+        Whether rewards come later than the choice.
     """
 
     independent_arrivals = True
@@ -52,61 +72,138 @@ class Environment(ABC):
 
     @property
     def reward_scale(self) -> float:
-        """How large rewards are, roughly: what differs by rounding is seen relative to it."""
+        """Roughly how large rewards are, so that differences can be told from rounding."""
         return float(max(self.feature_bound * self.parameter_bound, self.noise_scale))
 
     @property
     def outside_theory(self) -> str | None:
-        """Why the paper's theory does not speak of this environment, if it does not."""
+        """Why the paper's theory does not cover this environment; None if it does."""
         return None
 
     def facing(self, learner: Any, runs: IntArray) -> Any:
-        """What advances a learner here: itself, unless contexts answer to what it does."""
+        """What advances a learner here: the learner itself, unless contexts depend on what it does.
+
+        Parameters
+        ----------
+        learner : Learner
+            The compiled form of a policy.
+        runs : (R,) array
+            Numbers of its runs.
+        """
         return learner
 
     @abstractmethod
     def stream(self, seed: int, runs: IntArray) -> Stream:
-        """The decisions of the given runs; a draw is a function of (seed, run, step) alone."""
+        """The decisions of some runs. A draw is a function of (seed, run, step) alone.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the simulation.
+        runs : (R,) array
+            Numbers of the runs.
+        """
 
     @abstractmethod
     def mean_rewards(self, x: FloatArray) -> FloatArray:
-        """Mean reward (K,) of each arm for features x (K, d)."""
+        """Mean reward (K,) of each arm for the features of one context.
+
+        Parameters
+        ----------
+        x : (K, d) array
+            Features of each arm.
+        """
 
     def best_arm(self, x: FloatArray) -> int:
-        """The arm with the largest mean reward for features x (K, d)."""
+        """The number of the arm with the largest mean reward.
+
+        Parameters
+        ----------
+        x : (K, d) array
+            Features of each arm.
+        """
         return int(np.argmax(self.mean_rewards(x)))
 
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-        """Contexts with probabilities, for an audit: features (n, K, d), mean rewards (n, K), (n,), and if that is all.
+        """Contexts with their probabilities, as an audit needs them; a sample if they are not a finite set.
 
-        Where contexts are not a finite set, a sample of them.
+        Parameters
+        ----------
+        samples : int
+            How many to draw if they are not a finite set.
+
+        Returns
+        -------
+        x : (n, K, d) array
+            Features.
+        means : (n, K) array
+            Mean rewards.
+        probabilities : (n,) array
+            How often each context arrives.
+        complete : bool
+            Whether these are all contexts.
         """
         x, means = self.sample(samples)
         return x, means, np.full(samples, 1 / samples), False
 
     @abstractmethod
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
-        """Per arm P[c ∈ C_a] and λ_min(E[xxᵀ | c ∈ C_a]), and from how many draws; None where from all contexts."""
+        """How often each arm is best, and how diverse its contexts are then.
+
+        Returns
+        -------
+        p : (K,) array
+            P[c ∈ C_a], how often arm a alone is best.
+        smallest : (K,) array
+            λ_min(E[xxᵀ | c ∈ C_a]), the smallest eigenvalue of its features' second moment then.
+        samples : int or None
+            From how many draws; None if all contexts were looked at.
+        """
 
     def certain_spans(self) -> tuple[bool | None, ...]:
-        """Per arm whether P[c ∈ C_a] > 0 and its features there span, for certain; None where only a sample can tell.
+        """Whether each arm is best in contexts that span, as far as that is certain.
 
-        An arm with False is one that is never best alone, or whose features there do not span, for certain too.
+        Returns
+        -------
+        tuple of bool or None
+            True: the arm alone is best with positive probability, and its features then span. False: it never is, or
+            they do not. None: only a sample can tell.
         """
         return (None,) * self.n_arms
 
     @abstractmethod
     def arrivals(self) -> Assumption:
-        """Assumption 1.4 here."""
+        """Whether Assumption 1.4 (stochastic arrivals) holds here."""
 
     def sample(self, size: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
-        """The first `size` contexts of run 0: features (size, K, d) and mean rewards (size, K)."""
+        """The first contexts of run 0, with their mean rewards.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        seed : int, default 0
+            Seed of the simulation.
+
+        Returns
+        -------
+        x : (size, K, d) array
+            Features.
+        means : (size, K) array
+            Mean rewards.
+        """
         block = self.stream(seed, np.zeros(1, dtype=np.int64)).draw(0, size)
         rows = block.contexts[0, :size]
         return block.x[rows], block.means[rows]
 
     def assumptions(self) -> Assumptions:
-        """Which of the paper's Assumptions 1.1 to 1.5 hold here, each in a sentence."""
+        """Which of the paper's Assumptions 1.1 to 1.5 hold here, each with a reason.
+
+        Returns
+        -------
+        Assumptions
+            The five assumptions; printed, one line each.
+        """
         if self.outside_theory is not None:
             raise NotApplicable(f"{self.outside_theory}; the paper's assumptions do not cover that")
         return Assumptions.of(self)

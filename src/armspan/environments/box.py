@@ -22,11 +22,20 @@ LEAST_ACCEPTANCE = 1e-3
 class BoxContexts(Environment):
     """Features uniform in a box, independently for each arm and step, redrawn until the best arm leads by `gap`.
 
-    theta : (K, d) array. Parameter of each arm.
-    low, high : numbers or (d,) arrays. Corners of the box.
-    gap : the least lead of the best arm, the paper's Δ; 0 accepts every draw. The attribute is what the leads really
-        have at least, where that is more.
-    noise : as in `FiniteContexts`.
+    The attribute `gap` is the lead that the best arm really has at least, if that is more than what was asked for.
+
+    Parameters
+    ----------
+    theta : (K, d) array
+        Parameter of each arm.
+    low, high : float or (d,) array, defaults 0 and 1
+        Corners of the box.
+    gap : float, default 0
+        The least lead of the best arm, the paper's Δ; 0 accepts every draw.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
+    name : str
+        What reports call it.
     """
 
     drawn_from: ClassVar[str | None] = "box"

@@ -13,12 +13,22 @@ from armspan.errors import InvalidParameter
 
 
 class DelayedRewards(Environment):
-    """Another environment, whose rewards come late: a policy decides on before it has learnt them.
-
-    env : the environment. steps : how many steps every reward is late. mean : a random delay beside that, geometric
-    with this mean. lost : the share of rewards that never come.
+    """Another environment, whose rewards come late: a policy has to decide before it has learnt them.
 
     A reward of step t with delay D is learnt after step t + D, before the next choice. Regret counts every step.
+
+    Parameters
+    ----------
+    env : Environment
+        The environment whose rewards are delayed.
+    steps : int, default 0
+        How many steps late every reward is.
+    mean : float, default 0
+        Mean of a random delay on top of that, which is geometric.
+    lost : float, default 0
+        Share of the rewards that never come.
+    name : str, optional
+        What reports call it.
     """
 
     late = True
@@ -51,7 +61,17 @@ class DelayedRewards(Environment):
         return self.env.outside_theory or f"the rewards of {self.name} come late"
 
     def delay(self, seed: int, run: int, step: int) -> int | None:
-        """How late the reward of step 1, 2, … is; None if it never comes. A function of (seed, run, step)."""
+        """How many steps late a reward is; None if it never comes. It is a function of (seed, run, step).
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the simulation.
+        run : int
+            Number of the run.
+        step : int
+            The step 1, 2, … of the choice.
+        """
         from armspan.kernels.draws import late_by
 
         extra = int(late_by(np.uint64(seed), run, step - 1, self.mean, self.lost))

@@ -15,9 +15,14 @@ PAPER_1A_LEVEL = 0.1
 def diversity_dial(level: float) -> FiniteContexts:
     """The paper's problem (a) with its diversity turned to a level from 0 to 1.
 
-    At 0 each arm's two optimal features are parallel (λ₀ = 0), at PAPER_1A_LEVEL = 0.1 they are the paper's
-    (λ₀ = 0.00799), at 1 they are orthogonal. Every mean reward, and so the gap, is that of (a) at all levels: an
-    arm's optimal features move only at right angles to its θ, where the reward does not see them.
+    At 0 each arm's two optimal features are parallel (λ₀ = 0), at PAPER_1A_LEVEL = 0.1 they are the paper's (λ₀ =
+    0.00799), at 1 they are orthogonal. Every mean reward, and so the gap, is that of (a) at all levels: an arm's
+    optimal features move only at right angles to its θ, which does not change the reward.
+
+    Parameters
+    ----------
+    level : float
+        The diversity, from 0 to 1.
     """
     level = _validate.real("level", level, at_least=0)
     if level > 1:

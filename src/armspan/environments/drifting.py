@@ -19,9 +19,20 @@ if TYPE_CHECKING:
 class DriftingContexts(Environment):
     """Features uniform in a box, independently for each arm and step, and parameters that change with time.
 
-    theta : (J, K, d) array. Parameters that the arms have one after the other, and then from the first again.
-    period : steps from one set to the next. abrupt : whether they jump there, or move there in a straight line.
-    low, high : numbers or (d,) arrays. Corners of the box. noise : as in `FiniteContexts`.
+    Parameters
+    ----------
+    theta : (J, K, d) array
+        Parameters that the arms have one after the other; after the last set comes the first again.
+    period : int
+        Steps from one set to the next.
+    abrupt : bool, default False
+        Whether the parameters jump to the next set, or move there in a straight line.
+    low, high : float or (d,) array, defaults 0 and 1
+        Corners of the box.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
+    name : str
+        What reports call it.
     """
 
     def __init__(
@@ -54,7 +65,13 @@ class DriftingContexts(Environment):
         return f"the parameters of {self.name} change with time"
 
     def parameters(self, steps: IntArray) -> FloatArray:
-        """θ (B, K, d) at steps 1, 2, …."""
+        """The parameters θ (B, K, d) of the arms at B steps.
+
+        Parameters
+        ----------
+        steps : (B,) array
+            Step numbers 1, 2, ….
+        """
         legs, along = np.divmod(steps - 1, self.period)
         now, then = self.theta[legs % len(self.theta)], self.theta[(legs + 1) % len(self.theta)]
         share = np.zeros(len(steps)) if self.abrupt else along / self.period

@@ -28,9 +28,14 @@ def paper_1b() -> FiniteContexts:
 
 
 def paper_1c(seed: int = 0) -> BoxContexts:
-    """Figure 1c: 5 arms in R⁴, θ on a sphere of radius 10 drawn by `seed`, features uniform in [0, 1]⁴, gap 0.5.
+    """Figure 1c: 5 arms in R⁴, features uniform in [0, 1]⁴, gap 0.5, and θ on a sphere of radius 10.
 
     The paper does not give its draw of θ, and most draws have an arm that is hardly ever best.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Which draw of θ.
     """
     rng = np.random.default_rng(_validate.whole("seed", seed, at_least=0))
     theta = rng.standard_normal((5, 4))

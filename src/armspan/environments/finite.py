@@ -13,11 +13,21 @@ from armspan.environments.table import TableEnvironment
 class FiniteContexts(TableEnvironment):
     """A finite set of contexts that arrive independently.
 
-    features : (K, n, d) array. Feature vector of each arm in each context.
-    theta : (K, d) array. Parameter of each arm; an arm's mean reward is its theta times its features.
-    probabilities : (n,) array. How often each context arrives; uniform if left out.
-    noise : the standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or
-        `Bernoulli()`: clicks, whose probability is the mean reward.
+    Its attributes `reward_table`, `best_arms`, `gap` and `lambda_0()` tell the truth about it.
+
+    Parameters
+    ----------
+    features : (K, n, d) array
+        Feature vector of each arm in each context.
+    theta : (K, d) array
+        Parameter of each arm. An arm's mean reward is its theta times its features.
+    probabilities : (n,) array, optional
+        How often each context arrives; all equally often if left out.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)`, or `Bernoulli()` for
+        clicks, whose probability is the mean reward.
+    name : str
+        What reports call it.
     """
 
     def __init__(

@@ -12,10 +12,22 @@ from armspan.errors import InvalidParameter
 
 
 class MarkovContexts(TableEnvironment):
-    """A finite set of contexts of which the next depends on the present one; the first is drawn from the long run.
+    """A finite set of contexts in which the next one depends on the present one.
 
-    features, theta, noise : as in `FiniteContexts`.
-    transition : (n, n) array. Row c is the distribution of the context after c; the chain must be ergodic.
+    The first context is drawn from the long-run frequencies.
+
+    Parameters
+    ----------
+    features : (K, n, d) array
+        Feature vector of each arm in each context.
+    theta : (K, d) array
+        Parameter of each arm.
+    transition : (n, n) array
+        Row c is the distribution of the context after c; the chain must be ergodic.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
+    name : str
+        What reports call it.
     """
 
     independent_arrivals = False

@@ -22,17 +22,37 @@ class Noise:
         object.__setattr__(self, "scale", _validate.real("noise scale", self.scale, at_least=0))
 
     def check(self, what: str, lowest: float, highest: float) -> None:
-        """Refuse mean rewards in this range, if they cannot have such noise."""
+        """Refuse mean rewards that cannot have such noise.
+
+        Parameters
+        ----------
+        what : str
+            What the sentence calls them.
+        lowest, highest : float
+            The range of the mean rewards.
+        """
 
 
 class Gaussian(Noise):
-    """N(0, scale²)."""
+    """Normal noise with mean 0 and standard deviation `scale`.
+
+    Parameters
+    ----------
+    scale : float, default 1
+        The standard deviation, which is also R: the noise is scale-subgaussian.
+    """
 
     code = 0  # kernels.draws.GAUSSIAN
 
 
 class Rademacher(Noise):
-    """+scale or -scale, each with probability ½."""
+    """Noise that is +scale or -scale, each with probability ½.
+
+    Parameters
+    ----------
+    scale : float, default 1
+        How large the noise is, which is also R: it is scale-subgaussian.
+    """
 
     code = 1  # kernels.draws.RADEMACHER
 

@@ -45,15 +45,24 @@ Adversary = Callable[[History], FloatArray]
 class PerturbedContexts(Environment):
     """Features are what an adversary picks, plus N(0, σ²) in every coordinate, independent for each arm and step.
 
-    theta : (K, d) array. Parameters of the arms.
-    sigma : σ, how far chance moves the features.
-    adversary : "starve", which knows θ and what a greedy policy would believe, and shows the contexts in which that
-        costs most: arms go on not to learn how good they are. Or a (K, d) array, for features around fixed points. Or
-        a function of a `History` that returns points (R, K, d). No point may be longer than 1.
-    shared : whether the adversary takes its victim for one that learns one θ for all arms.
-    noise : as in `FiniteContexts`.
+    Normal numbers have no bound, so feature_bound is the length that features exceed with probability 10⁻⁶ at most.
 
-    feature_bound is the length that features exceed with probability 10⁻⁶ at most, for normal numbers have no bound.
+    Parameters
+    ----------
+    theta : (K, d) array
+        Parameter of each arm.
+    sigma : float
+        σ, how far chance moves the features.
+    adversary : "starve", (K, d) array or function, default "starve"
+        "starve" knows θ and what a greedy policy would believe, and shows the contexts in which that costs most, so
+        that arms never learn how good they are. An array gives fixed points around which features lie. A function takes
+        a `History` and returns points (R, K, d). No point may be longer than 1.
+    shared : bool, default False
+        Whether the adversary assumes a victim that learns one θ for all arms.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)` or `Rademacher(scale)`.
+    name : str
+        What reports call it.
     """
 
     answers = True
@@ -83,10 +92,16 @@ class PerturbedContexts(Environment):
 
     @property
     def outside_theory(self) -> str | None:
-        return f"the contexts of {self.name} answer to what is done"
+        return f"the contexts of {self.name} depend on what the policy does"
 
     def points(self, history: History) -> FloatArray:
-        """Where the adversary puts the features (R, K, d)."""
+        """Where the adversary puts the features (R, K, d).
+
+        Parameters
+        ----------
+        history : History
+            What was done so far.
+        """
         shape = (len(history.pulls), *self.theta.shape)
         if isinstance(self.adversary, str):
             from armspan.kernels.adversary import starve  # imports numba, which takes its time
@@ -108,10 +123,10 @@ class PerturbedContexts(Environment):
         return np.asarray((x * self.theta).sum(axis=-1))
 
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
-        raise NotApplicable(f"the diversity of {self.name} depends on what is done")
+        raise NotApplicable(f"the diversity of {self.name} depends on what the policy does")
 
     def sample(self, size: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
-        raise NotApplicable(f"the contexts of {self.name} depend on what is done")
+        raise NotApplicable(f"the contexts of {self.name} depend on what the policy does")
 
     def arrivals(self) -> Assumption:
         return Assumption("1.4", "Stochastic arrivals", False, "An adversary picks the contexts.")

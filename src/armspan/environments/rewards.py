@@ -16,14 +16,23 @@ LINEAR = 1e-9
 
 
 class RewardTable(TableEnvironment):
-    """A finite set of contexts with a mean reward for each arm, whatever it is.
+    """A finite set of contexts with any mean reward for each arm, linear in the features or not.
 
-    features : (K, n, d) array. Feature vector of each arm in each context.
-    rewards : (K, n) array. Mean reward of each arm in each context.
-    probabilities, noise : as in `FiniteContexts`.
+    The attribute `theta` is each arm's best linear fit, weighted by how often contexts arrive, and `misfit` is how far
+    rewards are from it at most. If that is more than rounding, the paper's theory does not cover this environment.
 
-    theta is each arm's best linear fit, weighted by how often contexts arrive; misfit is how far from it rewards are at
-    most. Where that is not 0 by rounding, the paper's theory does not speak of this environment.
+    Parameters
+    ----------
+    features : (K, n, d) array
+        Feature vector of each arm in each context.
+    rewards : (K, n) array
+        Mean reward of each arm in each context.
+    probabilities : (n,) array, optional
+        How often each context arrives; all equally often if left out.
+    noise : float or noise, default 1
+        The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
+    name : str
+        What reports call it.
     """
 
     def __init__(
@@ -63,17 +72,26 @@ class RewardTable(TableEnvironment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         found = np.flatnonzero((np.swapaxes(self.features, 0, 1) == x).all(axis=(1, 2)))
         if not found.size:
-            raise NotApplicable(f"{self.name} knows the mean rewards of its own contexts alone")
+            raise NotApplicable(f"{self.name} knows the mean rewards of its own contexts only")
         return self.reward_table[:, found[0]]
 
 
 def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") -> RewardTable:
     """A table with labels as a bandit: a row is a context, a label is an arm, and the right one has reward 1, else 0.
 
-    X : (n, d) features, each brought to mean 0 and standard deviation 1; those that are constant are left out.
-    y : (n,) labels. intercept : add a constant 1.
+    All rows are equally likely. Features are brought to mean 0 and standard deviation 1, constant ones are left out,
+    and then all are scaled by one number so that the longest row has length 1.
 
-    All rows are equally likely, and all are scaled by one number, so that the longest has length 1.
+    Parameters
+    ----------
+    X : (n, d) array
+        Features.
+    y : (n,) array
+        Labels.
+    intercept : bool, default True
+        Whether to add a constant 1.
+    name : str
+        What reports call it.
     """
     X = _validate.array("X", X, shape=("n", "d"))
     labels, which = np.unique(np.asarray(y), return_inverse=True)

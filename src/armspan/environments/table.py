@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 class TableEnvironment(Environment):
     """A finite set of contexts with a feature vector for each arm.
 
-    features : (K, n, d). theta : (K, d). reward_table : (K, n), the paper's r(a, c).
-    best_arms : (n,) the best arm of each context. probabilities : (n,) how often each context arrives in the long run.
+    Attributes
+    ----------
+    features : (K, n, d) array
+        Feature vector of each arm in each context.
+    theta : (K, d) array
+        Parameter of each arm.
+    reward_table : (K, n) array
+        Mean reward of each arm in each context, the paper's r(a, c).
+    best_arms : (n,) array
+        The best arm of each context.
+    probabilities : (n,) array
+        How often each context arrives in the long run.
     """
 
     features: FloatArray
@@ -78,11 +88,23 @@ class TableEnvironment(Environment):
         return np.einsum("kd,kd->k", x, self.theta)
 
     def optimal_contexts(self, arm: int) -> IntArray:
-        """C_a: the contexts that arrive and in which this arm alone is best."""
+        """C_a: the numbers of the contexts that arrive and in which this arm alone is best.
+
+        Parameters
+        ----------
+        arm : int
+            The arm.
+        """
         return np.flatnonzero((self.best_arms == arm) & (self._leads > 0) & (self.probabilities > 0))
 
     def optimal_features(self, arm: int) -> FloatArray:
-        """X_a: the arm's features (m, d) in those contexts."""
+        """The arm's features (m, d) in the contexts in which it alone is best.
+
+        Parameters
+        ----------
+        arm : int
+            The arm.
+        """
         return self.features[arm, self.optimal_contexts(arm)]
 
     def lambda_0(self) -> float:

@@ -15,7 +15,23 @@ from armspan.theory import Schedule
 
 
 class CountingLearner(FamilyLearner):
-    """A linear policy with `EventCounts` of every run, and λ_min(V) and the rarest pulls at the last block's marks."""
+    """A linear policy that counts the proof's events in every run as it goes.
+
+    It also keeps λ_min(V) and the rarest pulls at the marks of the last block.
+
+    Parameters
+    ----------
+    env : Environment
+        Where it runs.
+    runs : (R,) array
+        Numbers of the runs.
+    knobs : dict
+        What the linear family is told.
+    regions : Regions
+        Where pulls are counted.
+    horizon : int
+        Steps of a run.
+    """
 
     eigenvalues: FloatArray
     rarest: IntArray

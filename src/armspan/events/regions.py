@@ -16,10 +16,18 @@ from armspan.kernels.events import meta_regions
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """n regions in which pulls are counted.
+    """The n regions of contexts in which pulls are counted.
 
-    basis : (K, n) regions of each arm's basis; none for an arm without one. p : how often the rarest of those comes.
-    bases, radius : (K, d, d) vectors, as rows, and size of the balls that are meta-contexts; None for finite contexts.
+    Attributes
+    ----------
+    basis : (K, n) array
+        Which regions belong to each arm's basis; none for an arm without one.
+    p : float
+        How often the rarest of those comes.
+    bases : (K, d, d) array or None
+        The vectors of the bases as rows, where the regions are meta-contexts; None for finite contexts.
+    radius : float
+        Size of the balls around them.
     """
 
     basis: BoolArray
@@ -28,7 +36,13 @@ class Regions:
     radius: float = 0.0
 
     def of(self, block: Block) -> IntArray:
-        """The region of each row of the block's tables."""
+        """The region of each row of the block's tables.
+
+        Parameters
+        ----------
+        block : Block
+            A block of steps.
+        """
         if self.bases is None:
             return np.arange(len(block.x))
         regions = np.empty(len(block.x), dtype=np.int64)
@@ -36,7 +50,13 @@ class Regions:
         return regions
 
     def balls(self, d: int) -> tuple[FloatArray, FloatArray, float]:
-        """The bases, the same with length 1, and the radius; nothing of use for finite contexts."""
+        """The bases, the same with length 1, and the radius; nothing of use for finite contexts.
+
+        Parameters
+        ----------
+        d : int
+            The number of features.
+        """
         bases = np.zeros((1, d, d)) if self.bases is None else self.bases
         return bases, bases / np.maximum(np.linalg.norm(bases, axis=2, keepdims=True), 1e-300), float(self.radius)
 
@@ -44,12 +64,17 @@ class Regions:
 def regions_of(env: Environment) -> Regions:
     """The contexts of a finite set; otherwise 2Kd meta-contexts, those in the balls of the bases and those outside.
 
-    Where there is no basis, p is as if all regions came equally often; frames are judged by it alone then.
+    If there is no basis, p is as if all regions came equally often, and frames are judged by it alone.
+
+    Parameters
+    ----------
+    env : Environment
+        The environment.
     """
     if isinstance(env, CustomEnvironment):
-        raise NotApplicable(f"events need an environment that knows its truth, and {env.name} is written in Python")
+        raise NotApplicable(f"events need an environment that knows its truth, but {env.name} is written in Python")
     if env.late or env.answers:
-        raise NotApplicable(f"events are those of the paper's proof, and {env.outside_theory}")
+        raise NotApplicable(f"events are those of the paper's proof, but {env.outside_theory}")
     K, d = env.n_arms, env.n_features
     if isinstance(env, TableEnvironment):
         basis = np.zeros((K, env.n_contexts), dtype=np.bool_)

@@ -1,6 +1,7 @@
 """The paper's figures (and ours) as frozen specifications, and experiments described in a file."""
 
 from armspan.experiments.claims import Finding
+from armspan.experiments.forecast import Forecast, forecast
 from armspan.experiments.idea import Idea
 from armspan.experiments.reproduction import (
     ALL,
@@ -22,6 +23,7 @@ __all__ = [
     "DialResult",
     "Effort",
     "Finding",
+    "Forecast",
     "Idea",
     "Outcome",
     "Panel",
@@ -29,5 +31,6 @@ __all__ = [
     "Predictions",
     "Survey",
     "Tails",
+    "forecast",
     "reproduce",
 ]

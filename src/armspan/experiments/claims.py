@@ -12,7 +12,17 @@ from armspan.simulation.growth import FLAT
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement, whether the simulation confirmed it (None: it cannot tell), and what came out."""
+    """A statement, and whether the simulation confirmed it.
+
+    Attributes
+    ----------
+    statement : str
+        What is claimed.
+    confirmed : bool or None
+        Whether it was confirmed; None if the simulation cannot tell.
+    outcome : str
+        What came out.
+    """
 
     statement: str
     confirmed: bool | None
@@ -84,7 +94,7 @@ def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
 
     def check(results: Mapping[str, Result]) -> Finding:
         if than not in results:
-            return Finding(statement, None, f"figure {than} was not run beside it.")
+            return Finding(statement, None, f"figure {than} was not run with it.")
         means, errors = [], []
         for name in (key, than):
             final = results[name].curves(policy)[:, -1]

@@ -22,11 +22,16 @@ REGRET_SPREAD, LAST_SPREAD = (0.7, 2.5), (0.25, 4.0)
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is expected of LinUCB-d up to a horizon.
+    """What is expected of LinUCB-d up to a horizon. Intervals held for 95 % of random problems.
 
-    regret, regret_interval : mean regret at the horizon. last_exploration, last_interval : the step after which a run
-    pulls no suboptimal arm (median). Intervals held for 95 % of random problems.
-    over : whether exploration will be over at this horizon: "yes", "no" or "not known".
+    Attributes
+    ----------
+    regret, regret_interval : float, (float, float)
+        Mean regret at the horizon.
+    last_exploration, last_interval : float, (float, float)
+        The step after which a run pulls no suboptimal arm (median).
+    over : str
+        Whether exploration will be over at this horizon: "yes", "no" or "not known".
     """
 
     regret: float
@@ -37,7 +42,22 @@ class Forecast:
 
 
 def forecast(env: Environment, *, horizon: int, seed: int = 1) -> Forecast:
-    """The quiet run of LinUCB-d: no noise, α_t as if there were."""
+    """Forecast the regret of LinUCB-d by a quiet run: no noise, with α_t as if there were.
+
+    Parameters
+    ----------
+    env : Environment
+        The environment.
+    horizon : int
+        Steps of a run.
+    seed : int, default 1
+        Seed of the contexts.
+
+    Returns
+    -------
+    Forecast
+        The regret, the end of exploration, and intervals for both.
+    """
     quiet = copy.copy(env)
     quiet.noise = Gaussian(0.0)
     policy = LinUCBd(noise_scale=env.noise_scale)

@@ -12,7 +12,17 @@ LEVELS = {"diverse": 0.45, "weakly diverse": 0.1, "not diverse": 0.0}
 
 @dataclass(frozen=True)
 class Idea:
-    """Three problems from the diversity dial with LinUCB-d watched in each."""
+    """Three problems from the diversity dial, with LinUCB-d watched in each.
+
+    Attributes
+    ----------
+    words : tuple of str
+        What each problem is called.
+    envs : tuple of FiniteContexts
+        The problems.
+    results : tuple of Result
+        LinUCB-d's result in each.
+    """
 
     words: tuple[str, ...]
     envs: tuple[FiniteContexts, ...]

@@ -33,7 +33,21 @@ DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.
 
 @dataclass(frozen=True)
 class Effort:
-    """How large to run; the defaults are the paper's."""
+    """How large to run; the defaults are the paper's.
+
+    Parameters
+    ----------
+    runs : int, default 100
+        How many runs.
+    horizon : int, default 500000
+        Steps of a run.
+    seed : int, default 0
+        Random seed.
+    engine : str, default "auto"
+        As in `armspan.simulate`.
+    draws : int, default 2000
+        How many draws of θ the survey of Figure 1c looks at.
+    """
 
     runs: int = 100
     horizon: int = 500_000
@@ -50,7 +64,22 @@ class Effort:
 class Panel:
     """One picture of regret curves: a problem, the policies in it, and what the paper claims of them.
 
-    says : what the paper says. here : what is done here, where that is not plain.
+    Attributes
+    ----------
+    key : str
+        How it is asked for, such as "1a".
+    title : str
+        Its title.
+    says : str
+        What the paper says.
+    here : str
+        What is done here, if that is not obvious.
+    env : Environment
+        The problem.
+    policies : tuple of Policy
+        The policies.
+    claims : tuple of functions
+        From results to findings.
     """
 
     key: str
@@ -64,7 +93,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A panel that was run, or stopped on the way (then with fewer runs)."""
+    """A panel that was run, or stopped on the way (then with fewer runs).
+
+    Attributes
+    ----------
+    panel : Panel
+        What was run.
+    result : Result
+        Its regret curves.
+    findings : tuple of Finding
+        What was confirmed and what was not.
+    """
 
     panel: Panel
     result: Result
@@ -73,7 +112,17 @@ class PanelResult:
 
 @dataclass(frozen=True)
 class DialResult:
-    """LinUCB-d along the diversity dial: a result for each level and its λ₀."""
+    """LinUCB-d along the diversity dial: one result per level.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        The levels.
+    lambda_0 : tuple of float
+        λ₀ at each level.
+    results : tuple of Result
+        The result at each level.
+    """
 
     levels: tuple[float, ...]
     lambda_0: tuple[float, ...]
@@ -82,7 +131,13 @@ class DialResult:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Random problems with what was predicted and what came out."""
+    """Random problems, with what was predicted and what came out.
+
+    Attributes
+    ----------
+    entries : tuple of Prediction
+        One entry per problem.
+    """
 
     entries: tuple[Prediction, ...]
 
@@ -97,9 +152,18 @@ Outcome = PanelResult | Survey | DialResult | Idea | Predictions | Tails
 
 
 def reproduce(figures: tuple[str, ...], effort: Effort, announce: Announce) -> Iterator[tuple[str, Outcome]]:
-    """Run figures one after the other and hand out what each gives, under its key.
+    """Run figures one after the other, and yield what each gives under its key.
 
     A Ctrl-C comes out as `Interrupted`, whose `partial` is the present stage's outcome as far as it got, or None.
+
+    Parameters
+    ----------
+    figures : tuple of str
+        Which figures, of `FIGURES`.
+    effort : Effort
+        How large to run.
+    announce : function
+        Called with the name of each stage; returns a function progress(done, total).
     """
     results: dict[str, Result] = {}
     for figure in figures:

@@ -90,7 +90,7 @@ def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") 
 def text(key: str, value: Any) -> str:
     """A text, or a refusal."""
     if not isinstance(value, str):
-        raise InvalidParameter(f"{key} must be a text, got {value!r:.60}")
+        raise InvalidParameter(f"{key} must be text, got {value!r:.60}")
     return value
 
 

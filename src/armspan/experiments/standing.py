@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from armspan import _validate
 from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.simulation import Result
+
+if TYPE_CHECKING:
+    from armspan.plots import Axes
 
 REDRAWN = 2000
 """How often the runs are drawn again, with replacement, for an interval."""
@@ -172,6 +176,44 @@ class Arena:
             [bout.relative[name].value if name in bout.relative else np.nan for bout in self.bouts] for name in names
         ]
         return names, [bout.problem.key for bout in self.bouts], np.array(values)
+
+    def _entry(self, place: Place) -> str:
+        """A policy's name, and in how many problems it took part where it was not in all."""
+        few = f" ({place.problems} of {len(self.bouts)} problems)" if place.problems < len(self.bouts) else ""
+        return place.policy + few
+
+    def plot(self, what: str = "table", *, ax: "Axes | None" = None) -> "Axes":
+        """Draw who stands where.
+
+        Parameters
+        ----------
+        what : {"table", "standing"}, default "table"
+            Final mean regret of every policy in every problem, in units of the best one's there, as coloured squares;
+            or its geometric mean over the problems, one row per policy, with its 95 % interval from runs drawn again.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        _validate.one_of("what", what, ("table", "standing"))
+        from armspan.plots import bars, heat
+        from armspan.plots.canvas import canvas
+
+        names, keys, values = self.table()
+        size = heat.size(*values.shape) if what == "table" else (7.2, bars.height(len(names)))
+        with canvas(ax, size) as axes:
+            if what == "table":
+                heat.ratios(axes, names, keys, values, "final mean regret / that of the best in the problem")
+            else:
+                ratios = np.array([place.relative for place in self.standing])
+                ends = np.where(np.isnan(ratios[:, 1:]), ratios[:, :1], ratios[:, 1:])
+                bars.intervals(axes, list(map(self._entry, self.standing)), ends, ratios[:, 0])
+                bars.log_scale(axes)
+                axes.set(xlabel="regret / best, geometric mean over the problems (log scale); bars: 95 % interval")
+        return axes
 
 
 def _short(value: float) -> str:

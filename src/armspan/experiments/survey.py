@@ -35,10 +35,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Survey:
-    """Many draws of θ.
+    """Many draws of θ for Figure 1c.
 
-    rarest : (n,) how often the rarest arm of draw 0, 1, … was best.
-    possible : (n,) whether each arm can be best at all, by the closed form.
+    Attributes
+    ----------
+    rarest : (n,) array
+        How often the rarest arm of draw 0, 1, … was best.
+    possible : (n,) array
+        Whether each arm can be best at all, by the closed form.
     """
 
     rarest: FloatArray

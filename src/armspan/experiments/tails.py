@@ -72,13 +72,27 @@ class Tail:
 
 @dataclass(frozen=True)
 class Tails:
-    """The tails at every level of diversity, from the least on."""
+    """How regret and the end of exploration are distributed over very many runs, at several levels of diversity.
+
+    Attributes
+    ----------
+    entries : tuple of Tail
+        One entry per level, from the least diverse on.
+    horizon : int
+        Steps of a run.
+    """
 
     entries: tuple[Tail, ...]
     horizon: int
 
     def told(self, probabilities: Sequence[float]) -> list[float]:
-        """Those beyond which there is at least one run: the others' quantiles would be the largest of all."""
+        """The probabilities beyond which there is at least one run; the others' quantiles would be the largest of all.
+
+        Parameters
+        ----------
+        probabilities : list of float
+            The probabilities asked for.
+        """
         return [p for p in probabilities if self.entries[0].beyond(p) > 0]
 
 

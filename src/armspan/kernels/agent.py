@@ -33,6 +33,7 @@ from armspan.kernels.agent_layout import (
     LAMBDA,
     LARGEST,
     LARGEST_PAIRS,
+    LARGEST_REWARD,
     LEARNT,
     LEFT,
     LONGEST,
@@ -513,7 +514,7 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
     length = squared_length(x, row)
-    if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST]):
+    if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST_REWARD]):
         return NOT_FINITE
     mode, z = int(arms[k, MODE]), matrix(head, HEAD, 1, d)
     if mode >= (d + 1) // 2:  # its store is full: it must change to the other mode first

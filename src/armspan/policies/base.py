@@ -130,7 +130,7 @@ class Policy(ABC):
 
     def __post_init__(self) -> None:
         if self.label is not None and not isinstance(self.label, str):
-            raise InvalidParameter(f"label must be a text, got {self.label!r:.60}")
+            raise InvalidParameter(f"label must be text, got {self.label!r:.60}")
 
     @property
     def name(self) -> str:

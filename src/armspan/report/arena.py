@@ -3,14 +3,13 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from armspan._files import write_text
-from armspan._json import as_json
 from armspan.experiments.arena import TIMED_ON
-from armspan.experiments.standing import Arena, Bout, Place, Ratio
-from armspan.report import arena_figures, figures, page, peers
+from armspan.experiments.standing import Arena, Bout, Place
+from armspan.report import alts, arena_figures, figures, page, peers
 from armspan.report.arena_words import Choice, choice
+from armspan.report.numbers.arena import number, time, write_numbers
 from armspan.simulation.growth import FEWEST_RUNS, RULE
 
 HEAD = (
@@ -26,46 +25,6 @@ HEAD = (
 VERDICTS = ("constant", "logarithmic", "power", "linear")
 
 
-def text(arena: Arena) -> str:
-    """The standing, for the terminal."""
-    width = max(len(place.policy) for place in arena.standing)
-    lines = [f"{'policy':<{width}}  {'regret / best (95 %)':>23}  worst in         mean rank  best in  µs per step"]
-    for place in arena.standing:
-        worst = f"{_number(place.worst):>5} {place.worst_in:<10}"
-        best = f"{place.best_in} of {place.problems}"
-        numbers = f"{worst} {place.rank:>9.1f}  {best:>8}  {_time(place):>10}"
-        lines.append(f"{place.policy:<{width}}  {place.relative!s:>23}  {numbers}")
-    return "\n".join(lines)
-
-
-def summary(arena: Arena, found: peers.Peers | None = None) -> dict[str, Any]:
-    """The same, and every problem, for machines."""
-    choices = {bout.problem.key: choice(bout) for bout in arena.bouts}
-    return {
-        "standing": [
-            place._asdict() | {"relative": _ratio(place.relative), "growth": dict(place.growth)}
-            for place in arena.standing
-        ],
-        "problems": {bout.problem.key: _problem(bout, choices[bout.problem.key]) for bout in arena.bouts},
-        "peers": None if found is None else peers.summary(found),
-    }
-
-
-def _problem(bout: Bout, found: Choice | None) -> dict[str, Any]:
-    return {
-        "environment": bout.env.name,
-        "horizon": bout.result.horizon,
-        "runs": int(bout.result.runs.size),
-        "relative": {name: _ratio(bout.relative[name]) for name in bout.order},
-        "growth": bout.growth,
-        "linucb_d": None if found is None else found._asdict(),
-    }
-
-
-def _ratio(ratio: Ratio) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in ratio._asdict().items()}
-
-
 def write(arena: Arena, folder: Path, found: peers.Peers | None = None) -> Path:
     """Write the figures and the page; returns the path of arena.html."""
     choices = {bout.problem.key: choice(bout) for bout in arena.bouts}
@@ -79,7 +38,11 @@ def write(arena: Arena, folder: Path, found: peers.Peers | None = None) -> Path:
         page.paragraph(_headline(arena)),
         page.table(HEAD, list(map(_row, arena.standing))),
         page.paragraph(_notes(arena), "small"),
-        page.picture(heat, "Regret of every policy in every problem, in units of the best one's; bold is the best."),
+        page.picture(
+            heat,
+            "Regret of every policy in every problem, in units of the best one's; bold is the best.",
+            alts.arena(arena),
+        ),
         *_where_not(choices),
         *([] if found is None else peers.section(found)),
     ]
@@ -89,7 +52,7 @@ def write(arena: Arena, folder: Path, found: peers.Peers | None = None) -> Path:
     body += [page.heading("How this was computed"), page.paragraph(RULE)]
     path = folder / "arena.html"
     write_text(path, page.page("The arena", lead, body))
-    write_text(folder / "arena.json", as_json(summary(arena, found)) + "\n")
+    write_numbers(arena, folder, found)
     return path
 
 
@@ -105,12 +68,12 @@ def _row(place: Place) -> list[str]:
     return [
         place.policy,
         str(place.relative),
-        f"{_number(place.worst)} ({place.worst_in})",
+        f"{number(place.worst)} ({place.worst_in})",
         f"{place.rank:.1f}",
         str(place.best_in),
         str(place.problems),
         growth or "-",
-        _time(place),
+        time(place),
     ]
 
 
@@ -151,7 +114,7 @@ def _where_not(choices: Mapping[str, Choice | None]) -> list[str]:
 
 def _section(bout: Bout, found: Choice | None, folder: Path) -> list[str]:
     result = bout.result
-    figure = arena_figures.curves(bout)
+    figure = arena_figures.problem_figure(bout)
     figures.save(figure, folder, f"arena-{bout.problem.key}")
     final, (low, high) = result.mean()[:, -1], result.interval()
     rows = []
@@ -175,18 +138,10 @@ def _section(bout: Bout, found: Choice | None, folder: Path) -> list[str]:
         page.heading(bout.problem.title),
         page.paragraph(size),
         *([] if found is None else [page.paragraph(f"{found.said} {found.why}", "says")]),
-        page.picture(figure, caption),
+        page.picture(figure, caption, alts.bout(bout, names)),
         page.table(head, rows),
     ]
 
 
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
-
-
 def _regret(value: float) -> str:
     return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def _time(place: Place) -> str:
-    return "-" if place.microseconds is None else f"{place.microseconds:.2g}"

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from armspan._files import write_text
-from armspan._typing import FloatArray
 from armspan.diversity import LoggedDiversity
-from armspan.report import page
-from armspan.report.figures import COLOURS, SETTINGS, save
-from armspan.report.labels import plain
+from armspan.plots import canvas
+from armspan.plots.labels import plain
+from armspan.plots.looks import SETTINGS
+from armspan.report import alts, page
+from armspan.report.figures import save
 
 CAPTION = (
     "Left: the share of contexts in which each arm may be best; the intervals hold for all arms at once. Middle: how "
@@ -36,7 +35,6 @@ WORDS = (
     "Parameters are fitted arm by arm, without a ridge, and every row counts as a context. Rewards must be linear in "
     "the features; where they are seen not to be, nothing is answered.",
 )
-_MOST_TICKS = 24
 
 
 def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
@@ -45,7 +43,7 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
     head = ["arm", "rows", "best in … of the contexts", "spread there", "weakest direction"]
     body = [
         page.word_table(["question", "answer", "why"], [[v.question, v.answer, v.reason] for v in audit.verdicts]),
-        page.picture(figure, CAPTION),
+        page.picture(figure, CAPTION, alts.audit(audit)),
         page.table(head, arm_rows(audit)),
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
@@ -79,40 +77,13 @@ def arm_rows(audit: LoggedDiversity) -> list[list[str]]:
 
 def audit_figure(audit: LoggedDiversity) -> Figure:
     """How often each arm may be best, how far its contexts spread, and the weakest direction."""
-    arms = audit.arms
     with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(11.5, 1.6 + 0.32 * max(len(arms), 6)), layout="constrained")
-        often, spread, where = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
-        _bars(often, np.array([arm.best for arm in arms]))
-        often.set(xlabel="share of contexts", xlim=(0, 1), ylabel="arm", title="how often it is best")
-        often.set_yticks(range(len(arms)), [plain(arm.name) for arm in arms])
-        needed = audit.needed[1]
-        _bars(spread, np.array([arm.spread for arm in arms]))
-        spread.axvline(needed, color="0.35", linewidth=1, linestyle=":")
-        spread.set_xscale("symlog", linthresh=needed / 4, linscale=0.5)
-        spread.set_xticks([0, *(10.0**power for power in range(int(np.ceil(np.log10(needed))), 1))])
-        spread.set_xlim(0, max(2.0, *(arm.spread[1] for arm in arms)))
-        spread.set(xlabel="spread (log scale, 0 at the left)", title="how far its contexts spread")
-        spread.tick_params(labelleft=False)
-        weights = np.where([[arm.words != "not known"] for arm in arms], audit.weakest**2, np.nan)
-        image = where.imshow(weights, aspect="auto", cmap="Blues", vmin=0, vmax=1)
-        names, d = audit.feature_names, len(audit.feature_names)
-        shown = np.unique(np.linspace(0, d - 1, min(d, _MOST_TICKS)).astype(int))
-        long = max(len(names[j]) for j in shown) > 2
-        where.set_xticks(shown, [plain(names[j]) for j in shown], rotation=90 if long else 0, fontsize=8)
-        where.set(xlabel="feature", title="their weakest direction")
-        where.tick_params(labelleft=False)
-        where.grid(visible=False)
-        for axes in (often, spread):
-            axes.set_ylim(len(arms) - 0.5, -0.5)
-        figure.colorbar(image, ax=where, label="share of the direction", shrink=0.9)
+        figure = canvas.figure((11.5, 1.6 + 0.32 * max(len(audit.arms), 6)))
+        panels = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
+        for axes, what in zip(panels, ("best", "spread", "direction"), strict=True):
+            audit.plot(what, ax=axes)
+        for axes in panels[1:]:
+            axes.tick_params(labelleft=False)
+            axes.set_ylabel("")
         figure.suptitle(plain(f"Diversity of {audit.name}"))
     return figure
-
-
-def _bars(axes: Axes, interval: FloatArray) -> None:
-    """Intervals (K, 2) as bars with ends, one per arm."""
-    arms = np.arange(len(interval))
-    axes.hlines(arms, interval[:, 0], interval[:, 1], color=COLOURS[0], linewidth=3)
-    for end in (0, 1):
-        axes.plot(interval[:, end], arms, "|", color=COLOURS[0], markersize=9, markeredgewidth=2)

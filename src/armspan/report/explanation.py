@@ -5,8 +5,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from armspan.agents import Explanation
-from armspan.report.figures import COLOURS, SETTINGS
-from armspan.report.labels import plain
+from armspan.plots.labels import plain
+from armspan.plots.looks import COLOURS, SETTINGS
 
 MOST_BARS = 12
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armspan._text import table
 from armspan._typing import FloatArray
 from armspan.errors import BadFile
 from armspan.experiments.standing import LEAST, Ratio, interval, redrawn_means
@@ -59,7 +60,7 @@ def load(folder: Path) -> Peers | None:
         return _checked(content)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadFile(
-            f"{path} is not what python -m benchmarks.peers arena writes; delete it, or make it anew"
+            f"{path} is not what python -m benchmarks.peers arena writes; delete it, or make it again"
         ) from None
 
 
@@ -168,15 +169,8 @@ def text(peers: Peers) -> str:
     """The same for the terminal."""
     lines = [f"{peers.runs} runs of {peers.steps:,} steps; {peers.how}"]
     for bout in peers.bouts:
-        table = [list(HEAD), *rows(bout)]
-        widths = [max(len(row[i]) for row in table) for i in range(len(HEAD))]
         lines += ["", f"{bout.key}: {bout.n_arms} arms, {bout.n_features} features"]
-        for row in table:
-            cells = [
-                f"{cell:<{w}}" if i < 2 else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(cells))
-        lines.append(words(bout))
+        lines += [*table(HEAD, rows(bout), words=(0, 1)), words(bout)]
     return "\n".join([*lines, *(f"{name} {why}" for name, why in peers.left_out.items())])
 
 

@@ -6,7 +6,6 @@
 import argparse
 import inspect
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -14,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from armspan._docstrings import parameters as documented
+from armspan._docstrings import sections
 from armspan.agents import Agent
 from armspan.environments import BoxContexts, FiniteContexts
 from armspan.errors import InvalidParameter, NotApplicable
@@ -30,9 +31,6 @@ START, END = (
     "<!-- the table starts here: python -m armspan.report.policies writes it -->\n",
     "<!-- the table ends here -->\n",
 )
-
-_ENTRY = re.compile(r"\w+(?:, \w+)* : ")
-_REFERENCE = re.compile(r"[^.]*\(\d{4}\): ")
 
 
 def policy_table(measured: Mapping[str, Any] | None = None) -> str:
@@ -105,7 +103,7 @@ def write_docs(folder: Path) -> None:
 
 @dataclass
 class Parts:
-    """What a policy's docstring says, paragraph by paragraph; an indented one is its equation."""
+    """What a policy's docstring says, paragraph by paragraph; the indented one is its equation, Notes its use."""
 
     does: str
     idea: list[str] = field(default_factory=list)
@@ -116,32 +114,23 @@ class Parts:
 
     @classmethod
     def of(cls, kind: type[Policy]) -> "Parts":
-        """The parts of this policy's own docstring, less its parameters."""
-        first, *others = (inspect.getdoc(kind) or "").split("\n\n")
-        parts = cls(_prose(first))
+        """The parts of this policy's docstring, less its parameters."""
+        found = sections(kind.__doc__)
+        first, *others = found[""].split("\n\n")
+        parts = cls(_prose(first), use=_prose(found.get("Notes", "")), reference=_prose(found.get("References", "")))
         for paragraph in others:
             if paragraph.startswith("    "):
                 parts.equation = inspect.cleandoc(paragraph)
-            elif paragraph.startswith("Use it "):
-                parts.use = _prose(paragraph)
-            elif _REFERENCE.match(paragraph):
-                parts.reference = _prose(paragraph)
-            elif not _ENTRY.match(paragraph):
+            else:
                 (parts.notes if parts.equation else parts.idea).append(_prose(paragraph))
         return parts
 
 
 def parameters(kind: type[Policy]) -> dict[str, str]:
-    """What each parameter means: as its own docstring says, or that of the nearest class it inherits it from."""
-    meanings: dict[str, str] = {}
-    for one in kind.__mro__:
-        for paragraph in inspect.cleandoc(vars(one).get("__doc__") or "").split("\n\n"):
-            for entry in re.split(rf"\n(?={_ENTRY.pattern})", paragraph):
-                names, _, meaning = entry.partition(" : ")
-                for name in names.split(", ") if _ENTRY.match(entry) else ():
-                    meanings.setdefault(name, _prose(meaning))
-    own = sorted((one.name for one in fields(kind)), key=lambda name: name == "label")  # which all have, last
-    return {name: meanings.get(name, "") for name in own}
+    """What each parameter means, as the docstring says; "" for one that it does not describe."""
+    described = documented(kind.__doc__)
+    meanings = {name: _prose(entry.meaning) for name, entry in described.items()}
+    return meanings | {one.name: "" for one in fields(kind) if one.name not in meanings}
 
 
 def is_random(kind: type[Policy]) -> bool:

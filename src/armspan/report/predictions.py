@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from armspan.experiments.forecast import LAST_SPREAD, REGRET_SPREAD
 from armspan.experiments.predictions import Prediction, confusion
-from armspan.report.figures import COLOURS, SETTINGS
+from armspan.plots.looks import COLOURS, SETTINGS
 
 
 def predictions_figure(predictions: tuple[Prediction, ...]) -> Figure:

@@ -2,84 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import armspan
 from armspan._files import write_text
-from armspan._json import as_json
 from armspan.experiments import DialResult, Effort, Idea, Outcome, PanelResult, Predictions, Survey, Tails
-from armspan.experiments.predictions import confusion, foreseen
-from armspan.report import figures, page, tables
-from armspan.report.events import idea_figure
+from armspan.experiments.predictions import foreseen
+from armspan.report import alts, figures, page, tables
+from armspan.report.idea import idea_figure
+from armspan.report.numbers.reproduction import results_of, write_numbers
 from armspan.report.predictions import confusion_table, predictions_figure
 from armspan.report.tails import over_table, tails_figure, tails_table
-from armspan.simulation import Result
 from armspan.simulation.growth import RULE
-
-
-def results_of(outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
-    """Every simulation among the outcomes, by its key."""
-    found: dict[str, Result] = {}
-    for key, outcome in outcomes.items():
-        if isinstance(outcome, PanelResult):
-            found[key] = outcome.result
-        elif isinstance(outcome, DialResult):
-            levels = zip(outcome.levels, outcome.results, strict=True)
-            found |= {f"dial-{level:g}": result for level, result in levels}
-        elif isinstance(outcome, Idea):
-            problems = zip(outcome.words, outcome.results, strict=True)
-            found |= {f"idea-{words.replace(' ', '-')}": result for words, result in problems}
-    return found
-
-
-def summary(outcomes: Mapping[str, Outcome], effort: Effort) -> dict[str, Any]:
-    """Everything in numbers, for machines."""
-    content: dict[str, Any] = {"armspan": armspan.__version__, "settings": vars(effort), "figures": {}}
-    for key, outcome in outcomes.items():
-        content["figures"][key] = _numbers(outcome)
-    return content
-
-
-def _numbers(outcome: Outcome) -> dict[str, Any]:
-    if isinstance(outcome, PanelResult):
-        return {
-            "title": outcome.panel.title,
-            "runs": int(outcome.result.runs.size),
-            "steps": int(outcome.result.checkpoints[-1]),
-            "policies": [row.as_dict() for row in outcome.result.summary()],
-            "findings": [vars(finding) | {"verdict": finding.word} for finding in outcome.findings],
-        }
-    if isinstance(outcome, Survey):
-        return {
-            "draws": outcome.n_draws,
-            "shares": [vars(share) for share in outcome.shares()],
-            "most_diverse": vars(outcome.most_diverse),
-            "typical": vars(outcome.typical),
-        }
-    if isinstance(outcome, Predictions):
-        regret, last = foreseen(outcome.entries)
-        shares = {"regret_in_interval": regret, "last_exploration_in_interval": last}
-        problems = [vars(entry) | {"forecast": vars(entry.forecast)} for entry in outcome.entries]
-        return {"confusion": confusion(outcome.entries), **shares, "problems": problems}
-    if isinstance(outcome, Tails):
-        return {"horizon": outcome.horizon, "levels": [tail.as_dict() for tail in outcome.entries]}
-    if isinstance(outcome, Idea):
-        rows = [result.summary()[0].as_dict() for result in outcome.results]
-        return dict(zip(outcome.words, rows, strict=True))
-    return {
-        "levels": list(outcome.levels),
-        "lambda_0": list(outcome.lambda_0),
-        "policies": [result.summary()[0].as_dict() for result in outcome.results],
-    }
-
-
-def keep(key: str, outcome: Outcome, folder: Path) -> None:
-    """Save the runs of one outcome as soon as they are there, so that nothing that comes later can lose them."""
-    (folder / "results").mkdir(parents=True, exist_ok=True)
-    for name, result in results_of({key: outcome}).items():
-        result.save(folder / "results" / f"{name}.npz")
 
 
 def write(outcomes: Mapping[str, Outcome], effort: Effort, folder: Path) -> Path:
@@ -89,9 +24,7 @@ def write(outcomes: Mapping[str, Outcome], effort: Effort, folder: Path) -> Path
         body += _section(key, outcome, folder)
     body += _method(effort, kept=bool(results_of(outcomes)))
     lead = "Stochastic Linear Contextual Bandits with Diverse Contexts (Wu, Yang and Shen, AISTATS 2020), run again."
-    tables.write_curves(results_of(outcomes), folder / "curves.csv")
-    text = as_json(summary(outcomes, effort))
-    write_text(folder / "summary.json", text + "\n")
+    write_numbers(outcomes, effort, folder)
     path = folder / "report.html"
     write_text(path, page.page("Does diversity make exploration free?", lead, body))
     return path
@@ -148,7 +81,7 @@ def _predictions_section(outcome: Predictions, folder: Path) -> list[str]:
         page.paragraph(text),
         page.table(*confusion_table(outcome.entries)),
         page.paragraph(met),
-        page.picture(figure, caption),
+        page.picture(figure, caption, alts.predictions(outcome)),
     ]
 
 
@@ -168,7 +101,7 @@ def _tails_section(tails: Tails, folder: Path) -> list[str]:
     return [
         page.heading("Tails: the unlucky runs"),
         page.paragraph(text),
-        page.picture(figure, caption),
+        page.picture(figure, caption, alts.tails(tails)),
         page.paragraph("The final regret that so many per cent of the runs stay below:"),
         page.table(*tails_table(tails)),
         page.paragraph(
@@ -188,7 +121,8 @@ def _idea_section(idea: Idea, folder: Path) -> list[str]:
         "must be bought by pulls that cost regret."
     )
     caption = "Top: features of the contexts in which each arm is best. Middle: λ_min(V) of each arm. Bottom: regret."
-    return [page.heading("The idea in three problems"), page.paragraph(text), page.picture(figure, caption)]
+    shows = page.picture(figure, caption, alts.idea(idea))
+    return [page.heading("The idea in three problems"), page.paragraph(text), shows]
 
 
 def _panel_section(key: str, outcome: PanelResult, folder: Path) -> list[str]:
@@ -204,7 +138,7 @@ def _panel_section(key: str, outcome: PanelResult, folder: Path) -> list[str]:
         page.heading(outcome.panel.title),
         page.paragraph(f"The paper: {outcome.panel.says}", "says"),
         *([page.paragraph(outcome.panel.here)] if outcome.panel.here else []),
-        page.picture(figure, caption),
+        page.picture(figure, caption, alts.regret(outcome.result, outcome.panel.title)),
         page.table(*tables.landmark_table(outcome.result)),
         page.paragraph("Mean ± standard deviation over the runs.", "small"),
         page.findings(outcome.findings),
@@ -215,7 +149,7 @@ def _survey_section(survey: Survey, folder: Path) -> list[str]:
     figure = figures.survey_figure(survey)
     figures.save(figure, folder, "figure-1c-survey")
     rows = [
-        [f"≥ {share.threshold:g}", f"{share.share:.2%}", f"{share.low:.2%} to {share.high:.2%}"]
+        [f"{100 * share.threshold:g} % or more", f"{share.share:.2%}", f"{share.low:.2%} to {share.high:.2%}"]
         for share in survey.shares()
     ]
     never = float(np.mean(survey.rarest == 0))
@@ -230,8 +164,12 @@ def _survey_section(survey: Survey, folder: Path) -> list[str]:
     return [
         page.heading("How diverse is figure 1c?"),
         page.paragraph(text),
-        page.picture(figure, "Share of random draws of θ whose rarest arm is best with at least a given probability."),
-        page.table(["rarest arm is best with probability", "share of draws", "95 % interval"], rows),
+        page.picture(
+            figure,
+            "Share of random draws of θ whose rarest arm is best with at least a given probability.",
+            alts.survey(survey),
+        ),
+        page.table(["the rarest arm is best in", "share of draws", "95 % interval"], rows),
     ]
 
 
@@ -253,7 +191,7 @@ def _dial_section(dial: DialResult, folder: Path) -> list[str]:
     return [
         page.heading("The diversity dial: when does regret stop growing?"),
         page.paragraph(text),
-        page.picture(figure, caption),
+        page.picture(figure, caption, alts.dial(dial)),
         page.table(head, rows),
     ]
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from armspan._typing import FloatArray, IntArray
 from armspan.experiments.tails import Tail, Tails
-from armspan.report.figures import COLOURS, SETTINGS, STYLES
+from armspan.plots.looks import COLOURS, SETTINGS, STYLES
 
 FEW = 10
 """Below so many runs a share is drawn thin: it is known only to a third or so."""
@@ -41,8 +41,8 @@ def tails_figure(tails: Tails) -> Figure:
 
 def _survival(axes: Axes, x: FloatArray | IntArray, counts: IntArray, tail: Tail, look: int, name: str) -> None:
     share = np.where(counts > 0, counts / tail.runs, np.nan)
-    sure = counts >= FEW
-    axes.plot(x, share, color=COLOURS[look], linewidth=0.8)
+    sure, unsure = counts >= FEW, counts <= FEW
+    axes.plot(x[unsure], share[unsure], color=COLOURS[look], linewidth=0.8)
     axes.plot(x[sure], share[sure], color=COLOURS[look], linestyle=STYLES[look], linewidth=2, label=name)
 
 
@@ -53,7 +53,7 @@ def _reach(tails: Tails) -> tuple[float, float]:
 
 def _against_diversity(axes: Axes, tails: Tails) -> None:
     diversity = [tail.lambda_0 for tail in tails.entries]
-    shown = [q for q in QUANTILES if (1 - q) * tails.entries[0].runs >= FEW]
+    shown = [q for q in QUANTILES if (1 - q) * tails.entries[0].runs >= FEW] or QUANTILES[:1]
     for q, look in zip(shown, (0, 1, 2), strict=False):
         regret = [tail.quantile(q) for tail in tails.entries]
         axes.plot(

@@ -76,14 +76,22 @@ UNKNOWN = Interval(math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Growth:
-    """What was seen of one policy's curves, and what can be concluded.
+    """How one policy's regret grows: what was seen, and what can be concluded.
 
-    verdict : "constant", "logarithmic", "power", "linear" or "undecided", up to this horizon.
-    flat : whether at most 1 % of the regret came in the last octave, for certain (95 %).
-    last_octave : share of the mean regret at T that came after T/2.
-    exponent : γ over the octaves that the verdict rests on, or over the last five.
-    losing : share of the runs that lose in the last octave.
-    reason : the verdict in a sentence or two.
+    Attributes
+    ----------
+    verdict : str
+        "constant", "logarithmic", "power", "linear" or "undecided", up to this horizon.
+    flat : bool
+        Whether at most 1 % of the regret came in the last octave, for certain (95 %).
+    last_octave : Interval
+        Share of the mean regret at T that came after T/2.
+    exponent : Interval
+        γ over the octaves that the verdict rests on, or over the last five.
+    losing : float
+        Share of the runs that lose in the last octave.
+    reason : str
+        The verdict in a sentence or two.
     """
 
     verdict: str
@@ -156,11 +164,11 @@ def _gains(checkpoints: IntArray, curves: FloatArray) -> FloatArray | None:
 def _blind(T: int, runs: int, gains: FloatArray | None, curves: FloatArray) -> str:
     """Why these curves cannot tell, whatever they are; empty if they can."""
     if runs < FEWEST_RUNS:
-        return f"{runs} runs are too few to tell; give at least {FEWEST_RUNS}."
+        return f"Too few runs to tell, {runs}; give at least {FEWEST_RUNS}."
     if T < octaves.SHORTEST:
-        return f"{T} steps are too few to tell; give at least {octaves.SHORTEST}."
+        return f"Too few steps to tell, {T}; give at least {octaves.SHORTEST}."
     if gains is None:
-        return "The checkpoints leave out steps where the verdict must look; leave checkpoints out, or add them."
+        return "The checkpoints lack steps that the verdict needs; leave checkpoints out, or add those steps."
     return "" if np.isfinite(curves).all() else "Not all of the regret is a finite number."
 
 

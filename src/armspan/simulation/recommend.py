@@ -62,9 +62,14 @@ def recommend(
     if not (isinstance(problem, Environment) or hasattr(problem, "context")):
         raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
     env = as_environment(problem)
-    if horizon is None and (env.late or not env.compiled):
+    if horizon is None and _is_slow(env):
         return by_rules(env, propensities=propensities, noise_scale=noise_scale)
     return _rehearsed(env, horizon or HORIZON, noise_scale, propensities=propensities)
+
+
+def _is_slow(env: Environment) -> bool:
+    """Whether every step costs Python code."""
+    return env.late or not env.compiled
 
 
 def candidates(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> list[Policy]:
@@ -102,7 +107,8 @@ def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
 
 def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> Recommendation:
     everyone = candidates(env, horizon, noise_scale, propensities=propensities)
-    runs = int(np.clip(WORK / (horizon * env.n_arms * env.n_features**2), LEAST_RUNS, MOST_RUNS))
+    work = math.inf if _is_slow(env) else horizon * env.n_arms * env.n_features**2
+    runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS))
     result = simulate(env, everyone, horizon=horizon, runs=runs, seed=SEED, checkpoints=[horizon])
     final: FloatArray = result.pseudo_regret[:, :, -1]
     mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(runs)

@@ -1,5 +1,6 @@
 """What a simulation returns: regret curves as named arrays, with a summary, a table, and a file format."""
 
+import html
 import json
 import math
 import os
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armspan import _validate
 from armspan._files import as_path, whole_file
 from armspan._typing import FloatArray, IntArray
-from armspan.errors import BadFile, InvalidParameter, MissingExtra
+from armspan.errors import BadFile, InvalidParameter, MissingExtra, NotApplicable
 from armspan.events.events import Events
 from armspan.simulation import octaves
 from armspan.simulation.growth import Growth, growth
@@ -22,6 +24,8 @@ from armspan.simulation.summary import Summary, SummaryRow
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from armspan.plots import Axes
 
 FORMAT = "armspan result"
 VERSION = 3
@@ -31,19 +35,38 @@ _MOST_PACKED = 20
 """How many times larger than its file a result may be: `save` packs nothing, its first version did."""
 _SMALL = 2**24
 """Bytes that any file may unpack to."""
+_SHADES = {"interval": ", shaded: 95 % interval of the mean", "sd": ", shaded: ± 2 standard deviations", "": ""}
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Regret of P policies in R runs at C checkpoints.
+    """Regret of P policies in R runs at C checkpoints. `armspan.simulate` returns one.
 
-    policies : P names. runs : (R,) numbers. checkpoints : (C,) step numbers.
-    pseudo_regret : (P, R, C) what was lost against the best arm, in mean rewards.
-    noise : (R, C) the sum of the noise so far, which all policies meet; of clicks (P, R, C), for it depends on the arm.
-    suboptimal_pulls : (P, R, B, K) pulls of each arm that cost something, in the B bins of time of
-        `armspan.simulation.octaves`, the last one first; None in a result that an older version saved.
-    fingerprint : changes with any number in the environment and the policies.
-    events : for each policy that was watched (simulate(..., events=True)), the proof's error events.
+    Attributes
+    ----------
+    policies : tuple of str
+        P names.
+    runs : (R,) array
+        Numbers of the runs.
+    checkpoints : (C,) array
+        Step numbers.
+    pseudo_regret : (P, R, C) array
+        What was lost against the best arm, in mean rewards.
+    noise : (R, C) array
+        The sum of the noise so far, which all policies meet; (P, R, C) for clicks, whose noise depends on the arm.
+    environment : str
+        Name of the environment.
+    fingerprint : str
+        Changes with any number in the environment and the policies.
+    horizon, seed : int
+        As they were given to `simulate`.
+    engine : str
+        What computed it.
+    events : dict
+        For each policy that was watched (`simulate(..., events=True)`), the error events of the proof.
+    suboptimal_pulls : (P, R, B, K) array or None
+        Pulls of each arm that cost something, in the B bins of time of `armspan.simulation.octaves`, the last one
+        first; None in a result that an older version saved.
     """
 
     policies: tuple[str, ...]
@@ -61,17 +84,29 @@ class Result:
 
     @cached_property
     def regret(self) -> FloatArray:
-        """Regret (P, R, C) with the rewards as they came, noise and all: the paper's definition."""
+        """Regret (P, R, C) with the rewards as they came, noise and all, which is the paper's definition."""
         return self.pseudo_regret - self.noise
 
     def curves(self, policy: str) -> FloatArray:
-        """Pseudo-regret (R, C) of one policy."""
+        """Pseudo-regret (R, C) of one policy.
+
+        Parameters
+        ----------
+        policy : str
+            Its name.
+        """
         if policy not in self.policies:
             raise InvalidParameter(f"policy must be one of {', '.join(self.policies)}, got {policy!r}")
         return self.pseudo_regret[self.policies.index(policy)]
 
     def only(self, policies: Sequence[str]) -> "Result":
-        """The result of some of the policies, in this order."""
+        """The result of some of the policies.
+
+        Parameters
+        ----------
+        policies : list of str
+            Their names, in the order wanted.
+        """
         rows = [self.policies.index(name) for name in policies if self.curves(name) is not None]
         pulls = self.suboptimal_pulls
         return replace(
@@ -94,12 +129,29 @@ class Result:
         return self.pseudo_regret.std(axis=1, ddof=1)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """95 % interval (P, C) of the mean: 1.96 standard errors either side, good from some 30 runs on."""
+        """The 95 % interval of the mean: 1.96 standard errors either side, good from about 30 runs on.
+
+        Returns
+        -------
+        low, high : (P, C) arrays
+            The ends of the interval.
+        """
         mean, half = self.mean(), 1.96 * self.sd() / math.sqrt(self.runs.size)
         return mean - half, mean + half
 
     def growth(self, policy: str) -> Growth:
-        """The growth verdict on one policy; `armspan.simulation.growth` states the rule."""
+        """How the regret of one policy grows; `armspan.simulation.growth` states the rule.
+
+        Parameters
+        ----------
+        policy : str
+            Its name.
+
+        Returns
+        -------
+        Growth
+            The verdict, with the numbers that it rests on.
+        """
         curves, pulls = self.curves(policy), self.suboptimal_pulls
         whole = pulls is not None and self.checkpoints[-1] == self.horizon
         return growth(
@@ -107,7 +159,13 @@ class Result:
         )
 
     def summary(self) -> Summary:
-        """One row a policy: mean, sd, interval and growth verdict at the last checkpoint."""
+        """One row per policy: mean, standard deviation, interval and growth verdict at the last checkpoint.
+
+        Returns
+        -------
+        Summary
+            The rows; printed, a table.
+        """
         mean, sd, (low, high) = self.mean()[:, -1], self.sd()[:, -1], self.interval()
         rows = [
             SummaryRow(name, float(mean[p]), float(sd[p]), float(low[p, -1]), float(high[p, -1]), self.growth(name))
@@ -116,7 +174,7 @@ class Result:
         return Summary(rows, steps=int(self.checkpoints[-1]), runs=self.runs.size)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A tidy pandas table: one row a policy, run and checkpoint."""
+        """A tidy pandas table with one row per policy, run and checkpoint."""
         try:
             import pandas as pd
         except ImportError:
@@ -132,8 +190,108 @@ class Result:
             }
         )
 
+    def plot(
+        self,
+        policies: Sequence[str] | None = None,
+        *,
+        log: str | None = None,
+        shade: str = "interval",
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Draw mean pseudo-regret against the step, one line per policy.
+
+        Parameters
+        ----------
+        policies : sequence of str, optional
+            Whose curves to draw, in this order. All of them if left out.
+        log : {"", "x", "y", "xy"}, optional
+            Which axes are logarithmic. If left out, x is, and so is y where the curves end far apart or still grow.
+        shade : {"interval", "sd", ""}, default "interval"
+            What is shaded: the 95 % interval of the mean, two standard deviations of the runs either side, or nothing.
+            A single run has neither.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        if policies is not None and not len(policies):
+            raise InvalidParameter("policies must name at least one policy, got none")
+        shown = self if policies is None else self.only([policies] if isinstance(policies, str) else policies)
+        if log is not None:
+            _validate.one_of("log", log, ("", "x", "y", "xy"))
+        _validate.one_of("shade", shade, tuple(_SHADES))
+        from armspan.plots import curves, looks
+        from armspan.plots.canvas import canvas, legend
+
+        with canvas(ax) as axes:
+            lines = curves.Curves(shown.policies, shown.checkpoints, shown.mean(), *shown._band(shade))
+            curves.draw(axes, lines, looks.looks(shown.policies))
+            curves.scales(axes, lines, log)
+            legend(axes, f"mean of {self.runs.size:,} runs{_SHADES[shade]}" if self.runs.size > 1 else "one run")
+        return axes
+
+    def plot_events(self, policy: str | None = None, what: str = "regret", *, ax: "Axes | None" = None) -> "Axes":
+        """Draw what the paper's proof counts in the runs of one policy; it needs `simulate(..., events=True)`.
+
+        Parameters
+        ----------
+        policy : str, optional
+            Which one. The first that was watched if left out.
+        what : {"regret", "end", "knowledge", "pulls"}, default "regret"
+            Mean regret by event and frame; the share of runs without a suboptimal pull after step t; how well each
+            arm is known in its weakest direction, λ_min(V), mean of the runs; or how often it was pulled in the
+            rarest context of its basis. The last two grow in proportion to t where contexts are diverse.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn in.
+        """
+        if not self.events:
+            raise NotApplicable("plot_events needs a result with events: simulate(..., events=True)")
+        policy = _validate.one_of("policy", next(iter(self.events)) if policy is None else policy, list(self.events))
+        _validate.one_of("what", what, ("regret", "end", "knowledge", "pulls"))
+        from armspan.plots import proof
+        from armspan.plots.canvas import canvas, legend
+        from armspan.plots.labels import plain
+
+        events, t = self.events[policy], self.checkpoints
+        with canvas(ax) as axes:
+            if what == "regret":
+                proof.by_event(axes, events.regret.mean(axis=0))
+            elif what == "end":
+                proof.exploration_over(axes, events.last_suboptimal, self.horizon)
+            elif what == "knowledge":
+                proof.by_arm(axes, t, events.eigenvalues.mean(axis=0), "λ_min(V)")
+                axes.set_title("knowledge of the weakest direction")
+            else:
+                proof.by_arm(axes, t, events.basis_pulls.mean(axis=0), "pulls")
+                axes.set_title("pulls in the rarest context of each arm's basis")
+            axes.set_title(plain(f"{policy}: {axes.get_title()}, {self.runs.size:,} runs"))
+            if axes.get_legend_handles_labels()[0]:
+                legend(axes)
+        return axes
+
+    def _band(self, shade: str) -> tuple[FloatArray, FloatArray]:
+        """The edges (P, C) of what is shaded; nan where nothing is."""
+        if shade == "interval":
+            return self.interval()
+        mean, half = self.mean(), 2 * self.sd() if shade == "sd" else math.nan
+        return mean - half, mean + half
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one file: a NumPy .npz archive with a JSON header. An older one stays until all is written."""
+        """Write one file, a NumPy .npz archive with a JSON header; `armspan.load_result` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. An older one with this name stays until the new one is complete.
+        """
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "events": list(self.events)}
         header |= {name: getattr(self, name) for name in _WORDS}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
@@ -143,6 +301,9 @@ class Result:
             arrays |= {f"events {number} {name}": array for name, array in events.arrays().items()}
         with whole_file(path) as file:
             np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.environment)}</p>{self.summary()._repr_html_()}"
 
     def __repr__(self) -> str:
         return (
@@ -155,6 +316,16 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run.
 
     No more memory is asked for than the file's size explains.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Result
+        The result that was saved.
     """
     try:
         with as_path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -239,7 +410,18 @@ def _is_whole(value: Any, first: int, end: int) -> bool:
 
 
 def concatenate(results: Sequence[Result]) -> Result:
-    """Results of different runs of the same simulation as one, in the order given."""
+    """Join results of different runs of the same simulation.
+
+    Parameters
+    ----------
+    results : list of Result
+        Results that differ in their runs only.
+
+    Returns
+    -------
+    Result
+        All runs, in the order given.
+    """
     if not results:
         raise InvalidParameter("results must hold at least one result, got none")
     first = results[0]

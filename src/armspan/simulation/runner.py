@@ -40,24 +40,44 @@ def simulate(
 ) -> Result:
     """Run policies in an environment and return their regret.
 
-    env : an environment, or any object with n_arms, n_features, context(step, rng) and mean_rewards(x).
-    policies : one or several. A user's own is a class whose objects have choose(x) and update(arm, x, reward); it is
+    Parameters
+    ----------
+    env : Environment or object
+        An environment, or any object with n_arms, n_features, context(step, rng) and mean_rewards(x).
+    policies : policy or list
+        One or several. A policy of your own is a class whose objects have choose(x) and update(arm, x, reward); it is
         made afresh for every run with n_arms, n_features and seed.
-    horizon : steps of a run. runs : how many, numbered from 0, or their own numbers, such as range(100, 200).
-    seed : from 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones,
-        on any engine and any number of workers.
-    engine : "cpu" (compiled, all cores), "cuda" (all GPUs), "python" (the naive readable form, same choices), or
-        "auto": a GPU where there is one and the work is large, else the CPU, and on a backend always that; the
-        result's engine says which it was.
-    precision : "float64", or on a GPU "float32", which is faster and takes a few other choices; see docs/cuda.md.
-    checkpoints : steps at which regret is taken down; about 200 on a log scale if left out.
-    events : count the proof's frames and error events for the linear policies, into result.events; the engine must be
-        "cpu", which "auto" then takes, or "cuda" in float64, and the environment not a user's own.
-    backend : where: None for this process, "processes" for local ones, or a Dask cluster, by its scheduler's address
-        ("tcp://host:8786") or a Dask client. Results are the same, bit for bit on like processors; on unlike ones up to
-        rounding, and the logger "armspan" says so.
-    workers : threads, or local processes; as many as there are cores if left out.
-    progress : called as progress(done, total).
+    horizon : int
+        Steps of a run.
+    runs : int or list of int, default 100
+        How many runs, numbered from 0; or their own numbers, such as range(100, 200).
+    seed : int, default 0
+        From 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones, on
+        any engine and any number of workers.
+    engine : str, default "auto"
+        "cpu" (compiled, all cores), "cuda" (all GPUs), "python" (the naive readable form, with the same choices), or
+        "auto": a GPU if there is one and the work is large, else the CPU, which is also what "auto" means on a backend.
+        The result's `engine` says which it was.
+    precision : str, default "float64"
+        "float64", or on a GPU "float32", which is faster and makes a few other choices; see docs/cuda.md.
+    checkpoints : list of int, optional
+        Steps at which regret is recorded; about 200 on a log scale if left out.
+    events : bool, default False
+        Whether to count the proof's frames and error events for the linear policies, into `result.events`. The engine
+        must be "cpu", which "auto" then takes, or "cuda" in float64, and the environment must not be your own.
+    backend : str or Dask client, optional
+        Where to run: this process if left out, "processes" for local processes, or a Dask cluster, by its scheduler's
+        address ("tcp://host:8786") or a Dask client. Results are the same, bit for bit on like processors; on unlike
+        ones they agree up to rounding, and the logger "armspan" says so.
+    workers : int, optional
+        Threads, or local processes; one per core if left out.
+    progress : function, optional
+        Called as progress(done, total).
+
+    Returns
+    -------
+    Result
+        Regret curves at the checkpoints.
     """
     env = as_environment(env)
     policies = list(policies) if isinstance(policies, list | tuple) else [policies]

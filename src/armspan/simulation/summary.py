@@ -1,10 +1,14 @@
-"""A result in a few lines: one row a policy, with an interval and the growth verdict."""
+"""A result in a few lines: one row per policy, with an interval and the growth verdict."""
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
+from armspan import _html
+from armspan._text import counted, table
 from armspan.simulation.growth import Growth
+
+_HEAD = ("policy", "mean", "sd", "95 % interval of the mean", "growth")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,17 @@ def _spread(row: SummaryRow) -> tuple[str, str]:
 
 
 class Summary(tuple[SummaryRow, ...]):
-    """The rows; printed, a table."""
+    """One row per policy, as a tuple; printed, a table.
+
+    Parameters
+    ----------
+    rows : list of SummaryRow
+        Each with policy, mean, sd, low and high (the 95 % interval of the mean) and growth, at the last checkpoint.
+    steps : int
+        The last checkpoint.
+    runs : int
+        How many runs there were.
+    """
 
     steps: int
     runs: int
@@ -47,17 +61,18 @@ class Summary(tuple[SummaryRow, ...]):
         self.steps, self.runs = steps, runs
         return self
 
+    @property
+    def title(self) -> str:
+        """What the rows are about."""
+        return f"pseudo-regret after {counted(self.steps, 'step')}, {counted(self.runs, 'run')}"
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [(row.policy, f"{row.mean:,.1f}", *_spread(row), row.growth.verdict) for row in self]
+
     def __str__(self) -> str:
-        head = ("policy", "mean", "sd", "95 % interval of the mean", "growth")
-        rows = [(row.policy, f"{row.mean:,.1f}", *_spread(row), row.growth.verdict) for row in self]
-        widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if i in (0, len(head) - 1) else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in [head, *rows]
-        ]
-        return f"pseudo-regret after {self.steps:,} steps, {self.runs:,} runs\n" + "\n".join(lines)
+        return "\n".join([self.title, *table(_HEAD, self._cells(), words=(0, len(_HEAD) - 1))])
+
+    def _repr_html_(self) -> str:
+        return _html.shown(self.title, _HEAD, self._cells())
 
     __repr__ = __str__

@@ -19,7 +19,17 @@ from armspan.simulation.runner import simulate
 
 @dataclass(frozen=True)
 class WarmUp:
-    """What was compiled: kernels that the cache did not have, each with seconds, and the cache's folder if any."""
+    """What was compiled.
+
+    Attributes
+    ----------
+    compiled : tuple
+        The kernels that the cache did not have, each with its seconds.
+    seconds : float
+        How long all of it took.
+    folder : str or None
+        The cache's folder, if there is one.
+    """
 
     compiled: tuple[Compiled, ...]
     seconds: float
@@ -27,11 +37,19 @@ class WarmUp:
 
 
 def warm_up(progress: Progress | None = None) -> WarmUp:
-    """Compile all that agents and simulations on a CPU use, into the cache on disk; later processes start at once.
+    """Compile all that agents and simulations on a CPU use into the cache on disk, so that later processes start fast.
 
-    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, and must be the same then.
+    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, which must be the same then.
 
-    progress : called as progress(done, total), in steps of about equal work.
+    Parameters
+    ----------
+    progress : function, optional
+        Called as progress(done, total), in steps of about equal work.
+
+    Returns
+    -------
+    WarmUp
+        What was compiled, and how long it took.
     """
     start, steps = time.perf_counter(), STEPS
     with _compile.recorded() as compiled:

@@ -11,7 +11,15 @@ from armspan.errors import InvalidParameter
 
 
 class Grid(dict[str, Any]):
-    """Objects by name; `parameters` are those of each name. Two grids are joined by |."""
+    """Objects by name, as a dictionary that also knows the parameters of each. Two grids are joined by |.
+
+    Parameters
+    ----------
+    objects : dict
+        Environments or policies by name.
+    parameters : dict
+        The parameters of each name.
+    """
 
     def __init__(self, objects: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__(objects)
@@ -31,10 +39,19 @@ class Grid(dict[str, Any]):
 
 
 def grid(make: Callable[..., Any], /, **values: Sequence[Any]) -> Grid:
-    """make(...) for every combination of the values, as a dictionary of names such as "LinUCB(alpha=0.5)".
+    """Make one object for every combination of values, named like "LinUCB(alpha=0.5)".
 
-    make : a policy's class or what makes an environment; with functools.partial where other arguments are fixed.
-    values : for each parameter the list of its values.
+    Parameters
+    ----------
+    make : function or class
+        A policy's class, or what makes an environment; use functools.partial to fix other arguments.
+    values : list
+        One keyword for each parameter, with the list of its values.
+
+    Returns
+    -------
+    Grid
+        The objects by name.
     """
     if not callable(make):
         raise InvalidParameter(f"make must be a policy's class or a function, got {make!r:.60}")

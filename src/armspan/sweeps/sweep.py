@@ -39,19 +39,46 @@ def sweep(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> "pd.DataFrame":
-    """Run every policy in every environment: a table with one row a cell, which is one environment with one policy.
+    """Run every policy in every environment and return one table.
 
-    environments, policies : lists, or dictionaries whose keys are their names in the table; `armspan.grid` makes those.
-        policies may also be a function of an environment that returns either. All policies meet the same contexts
-        and noise. See `simulate` for horizon, runs, seed, engine, precision, backend and workers.
-    checkpoints : steps at which regret is kept in the folder, beside the last; those of the growth verdict if left out.
-    folder : where finished cells are kept, a Parquet file each. A second start computes only what is missing, or has
+    A cell is one environment with one policy, and each cell is one row. Columns: environment, policy; parameters that
+    vary, as environment.… and policy.…; gap and lambda_0 where known; horizon, runs; of the final pseudo-regret mean,
+    sd, low and high (95 % interval of the mean), q05, q50, q95, q99; and the growth verdict. Ctrl-C raises
+    `Interrupted`, whose `partial` is the table of the finished cells.
+
+    Parameters
+    ----------
+    environments : list or dict
+        Environments; the keys of a dictionary are their names in the table. `armspan.grid` makes such dictionaries.
+    policies : list, dict or function
+        Policies, likewise; or a function that takes an environment and returns either. All policies meet the same
+        contexts and noise.
+    horizon : int
+        Steps of a run.
+    runs : int or list of int, default 100
+        How many runs, or their numbers, as in `simulate`.
+    seed : int, default 0
+        As in `simulate`.
+    engine : str, default "auto"
+        As in `simulate`.
+    precision : str, default "float64"
+        As in `simulate`.
+    checkpoints : list of int, optional
+        Steps at which regret is kept in the folder, besides the last; those of the growth verdict if left out.
+    folder : str or path, optional
+        Where finished cells are kept, one Parquet file each. A second start computes only what is missing or has
         changed, be it a number or code. A damaged file is computed again, with a `DamagedCell` warning.
-    progress : called as progress(done, total), over the whole sweep.
+    backend : str or Dask client, optional
+        Where to run, as in `simulate`.
+    workers : int, optional
+        Threads, or local processes; one per core if left out.
+    progress : function, optional
+        Called as progress(done, total), over the whole sweep.
 
-    Columns: environment, policy; parameters that vary, as environment.… and policy.…; gap and lambda_0 where known;
-    horizon, runs; of the final pseudo-regret mean, sd, low and high (95 % interval of the mean), q05, q50, q95, q99;
-    and the growth verdict. Ctrl-C raises `Interrupted`, whose `partial` is the table of the finished cells.
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell.
     """
     need_pandas()
     check_sizes(horizon=horizon, runs=runs, seed=seed, engine=engine)
@@ -97,7 +124,7 @@ def named(what: str, objects: Any, name_of: Callable[[Any], str]) -> dict[str, A
     if isinstance(objects, Mapping):
         wrong = [name for name in objects if not isinstance(name, str)]
         if wrong:
-            raise InvalidParameter(f"{what} must have texts for names, got {wrong[0]!r:.60}")
+            raise InvalidParameter(f"{what} must have names that are text, got {wrong[0]!r:.60}")
         result = dict(objects)
     else:
         entries = list(objects) if isinstance(objects, list | tuple) else [objects]

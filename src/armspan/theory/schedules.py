@@ -17,20 +17,43 @@ Alpha = float | Sequence[float] | FloatArray | Callable[[IntArray], Any]
 
 
 def f(t: IntArray) -> FloatArray:
-    """1 + t log²t, the paper's f."""
+    """The paper's f(t) = 1 + t log²t.
+
+    Parameters
+    ----------
+    t : array
+        Step numbers 1, 2, ….
+    """
     return 1.0 + t * np.log(t) ** 2
 
 
 def paper_alpha(t: IntArray, *, n_features: int, bias: float, noise_scale: float = 1.0) -> FloatArray:
     """α_t = l·s + R√((2 + d) log f(t)): Algorithm 1, line 3, for R-subgaussian noise (R = 1 in the paper).
 
-    bias : l·s, what the dummy contexts may add to the error.
+    Parameters
+    ----------
+    t : array
+        Step numbers 1, 2, ….
+    n_features : int
+        d.
+    bias : float
+        l·s, what the dummy contexts may add to the error.
+    noise_scale : float, default 1
+        R.
     """
     return bias + noise_scale * np.sqrt((2 + n_features) * np.log(f(t)))
 
 
 def freeze(alpha: Alpha | None, *, name: str = "alpha") -> Alpha | None:
-    """α in a form that cannot change any more and can be compared: an array becomes a tuple. Refuses what is no α."""
+    """α in a form that cannot change any more and can be compared: an array becomes a tuple. Refuses what is no α.
+
+    Parameters
+    ----------
+    alpha : float, array, function or None
+        As for `as_schedule`; None stays None.
+    name : str, default "alpha"
+        What a refusal calls it.
+    """
     if alpha is None:
         return None
     as_schedule(alpha, name=name)
@@ -38,7 +61,15 @@ def freeze(alpha: Alpha | None, *, name: str = "alpha") -> Alpha | None:
 
 
 def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
-    """Any accepted form of α as a function of step numbers, which checks what it returns."""
+    """Any accepted form of α as a function of step numbers, which checks what it returns.
+
+    Parameters
+    ----------
+    alpha : float, array or function
+        A constant, an array with one entry per step, or a function of step numbers.
+    name : str, default "alpha"
+        What a refusal calls it.
+    """
     if callable(alpha):
         return lambda t: _checked(name, _evaluated(alpha, t), t)
     if isinstance(alpha, str | float | int) or np.isscalar(alpha):
@@ -67,11 +98,11 @@ def _checked(name: str, values: Any, t: IntArray) -> FloatArray:
     try:
         result = np.array(values, dtype=np.float64)  # a copy: kernels are compiled for writable arrays
     except (TypeError, ValueError):
-        raise InvalidParameter(f"{name} must give one number a step, got {type(values).__name__}") from None
+        raise InvalidParameter(f"{name} must give one number per step, got {type(values).__name__}") from None
     if result.ndim == 0:
         result = np.full(t.shape, result)
     if result.shape != t.shape:
-        raise InvalidParameter(f"{name} must give one value a step, got shape {result.shape} for {t.size} steps")
+        raise InvalidParameter(f"{name} must give one value per step, got shape {result.shape} for {t.size} steps")
     wrong = ~(np.isfinite(result) & (result >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))

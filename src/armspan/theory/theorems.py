@@ -18,8 +18,22 @@ from armspan.theory.schedules import paper_alpha
 class ProblemNumbers:
     """What the theorems need to know of a problem.
 
-    n_arms K, n_features d, feature_bound l, parameter_bound s, gap Δ, noise_scale R.
-    worst_step : M, the largest regret of a single step.
+    Parameters
+    ----------
+    n_arms : int
+        K.
+    n_features : int
+        d.
+    feature_bound : float
+        l, the length of the longest features.
+    parameter_bound : float
+        s, the length of the longest parameters.
+    gap : float
+        Δ, by how much an arm that is not best falls behind, at least.
+    worst_step : float
+        M, the largest regret of a single step.
+    noise_scale : float, default 1
+        R, for which the noise is R-subgaussian.
     """
 
     n_arms: int
@@ -35,11 +49,18 @@ class ProblemNumbers:
 class Bound:
     """An upper bound of the expected regret for every horizon, split as the proof splits it.
 
-    irregular : 𝒜, after frames in which a needed context came too rarely.
-    bad_estimates : ℬ, steps at which some estimate is off by more than its width.
-    bad_frames : 𝒞, after frames with too many of those.
-    suboptimal : 𝒟, steps at which the widths are still larger than the gap.
-    last_exploration : t₂ or t₄, the step after which 𝒟 is empty.
+    Attributes
+    ----------
+    irregular : float
+        𝒜, after frames in which a needed context came too rarely.
+    bad_estimates : float
+        ℬ, steps at which some estimate is off by more than its width.
+    bad_frames : float
+        𝒞, after frames with too many of those.
+    suboptimal : float
+        𝒟, steps at which the widths are still larger than the gap.
+    last_exploration : float
+        t₂ or t₄, the step after which 𝒟 is empty.
     """
 
     irregular: float
@@ -55,17 +76,38 @@ class Bound:
 
 
 def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:
-    """δ = l√(d/λ₀): how much longer than the contexts' own weights a combination of the basis may be."""
+    """δ = l√(d/λ₀): how much longer than the contexts' own weights a combination of the basis may be.
+
+    Parameters
+    ----------
+    feature_bound : float
+        l.
+    n_features : int
+        d.
+    lambda_0 : float
+        λ₀.
+    """
     _validate.real("lambda_0", lambda_0, above=0)
     return float(feature_bound * np.sqrt(n_features / lambda_0))
 
 
 def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> float:
-    """t₁ = max{384(2 + d)n(δ² + mK)/Δ², 10}, where n = 1/p and up to m = `merged` contexts count as one.
+    """t₁ = max{384(2 + d)n(δ² + mK)/Δ², 10}, where n = 1/p and up to m contexts count as one.
 
     The paper has m = 1. Contexts in which an arm is best and has the same features may count as one context, with the
-    sum of their probabilities. Lemma 3 holds for each of them apart, so Lemma 4 becomes
-    N ≥ t/16n - 4mKα_t²/Δ², Lemma 6 has that N below δ², and 2α_t σ̂ < Δ once t ≥ 64n(δ² + mK)α_t²/Δ².
+    sum of their probabilities. Lemma 3 holds for each of them apart, so Lemma 4 becomes N ≥ t/16n - 4mKα_t²/Δ², Lemma 6
+    has that N below δ², and 2α_t σ̂ < Δ once t ≥ 64n(δ² + mK)α_t²/Δ².
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    n_contexts : float
+        n, the number of contexts, or 1/p.
+    lambda_0 : float
+        λ₀.
+    merged : int, default 1
+        m, how many contexts count as one.
     """
     K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
     _validate.real("n_contexts", n_contexts, at_least=1)
@@ -75,7 +117,19 @@ def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int
 
 
 def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> float:
-    """t₂ = max{t₁ log t₁, exp(12l²s²/(2 + d))}."""
+    """t₂ = max{t₁ log t₁, exp(12l²s²/(2 + d))}: with finite contexts, no exploration after this step.
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    n_contexts : float
+        n, the number of contexts, or 1/p.
+    lambda_0 : float
+        λ₀.
+    merged : int, default 1
+        m, how many contexts count as one; see `t_1`.
+    """
     t = t_1(problem, n_contexts, lambda_0, merged)
     return max(t * float(np.log(t)), _bias_step(problem))
 
@@ -84,8 +138,17 @@ def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
     """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}.
 
     The last display of the paper's proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. The printed t₄ holds all the
-    same: (δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4 (for d = 1 once log t ≥ 5 and t ≥ 2K), and since
-    Δ ≤ 2ls, log t₄ is at least 8.
+    same: (δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4 (for d = 1 once log t ≥ 5 and t ≥ 2K), and since Δ
+    ≤ 2ls, log t₄ is at least 8.
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    p : float
+        How often the rarest meta-context arrives.
+    lambda_0 : float
+        λ₀.
     """
     K, d, gap = problem.n_arms, problem.n_features, _gap(problem)
     _validate.real("p", p, above=0)
@@ -96,25 +159,54 @@ def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
 
 
 def t_4(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
-    """t₄ = max{t₃ log²t₃, exp(12l²s²/(2 + d))}."""
+    """t₄ = max{t₃ log²t₃, exp(12l²s²/(2 + d))}: with general contexts, no exploration after this step.
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    p : float
+        How often the rarest meta-context arrives.
+    lambda_0 : float
+        λ₀.
+    """
     t = t_3(problem, p, lambda_0)
     return max(t * float(np.log(t)) ** 2, _bias_step(problem))
 
 
 def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1) -> Bound:
-    """Finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M.
+    """Theorem 1, for finite contexts that arrive uniformly: 8MKdn² + M(2 + 2.5K) + 8nM(2 + 2.5K) + t₂M.
 
     n enters the proof only as 1/n, the probability of the contexts in the bases; 1/p may stand for it.
-    merged : how many contexts are counted as one in a basis; see `t_1`.
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    n_contexts : float
+        n, the number of contexts, or 1/p.
+    lambda_0 : float
+        λ₀.
+    merged : int, default 1
+        m, how many contexts of a basis count as one; see `t_1`.
     """
     return _bound(problem, n_contexts, t_2(problem, n_contexts, lambda_0, merged))
 
 
 def theorem_2(problem: ProblemNumbers, p: float, lambda_0: float) -> Bound:
-    """General contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M, for meta-contexts of probability p.
+    """Theorem 2, for general contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M.
 
     The paper's 𝒞 is here the frames F_k with too many bad estimates. Its proof needs the frames after them, F_{k+1}, as
     in the finite case; so 𝒞 is read, in this bound and where events are counted.
+
+    Parameters
+    ----------
+    problem : ProblemNumbers
+        The problem.
+    p : float
+        How often the rarest meta-context arrives.
+    lambda_0 : float
+        λ₀.
     """
     last_exploration = t_4(problem, p, lambda_0)
     return _bound(problem, 1 / p, last_exploration)

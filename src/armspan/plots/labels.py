@@ -1,4 +1,4 @@
-"""Names as figures show them: letter by letter, for Matplotlib would read some of them as commands."""
+"""Names as figures show them: letter by letter, because Matplotlib would read some of them as commands."""
 
 
 def plain(name: object) -> str:

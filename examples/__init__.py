@@ -1,0 +1,1 @@
+"""Small applications around armspan, to read, to run and to copy from."""

@@ -1,0 +1,38 @@
+"""The axes to draw in, in armspan's style: the caller's, or new ones."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from armspan.errors import InvalidParameter
+from armspan.plots.looks import SETTINGS
+
+SIZE = (7.2, 4.4)
+"""Inches."""
+
+
+@contextmanager
+def canvas(ax: Any = None, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
+    """Axes to draw in. Without any given, a new figure of this size, which a notebook then shows."""
+    if ax is not None and not isinstance(ax, Axes):
+        raise InvalidParameter(f"ax must be Matplotlib Axes or None, got {ax!r:.60}")
+    with matplotlib.rc_context(SETTINGS):
+        if ax is None:
+            from matplotlib import pyplot  # it picks a backend, which reports do not need
+
+            ax = pyplot.subplots(figsize=size, layout="constrained")[1]
+        yield ax
+
+
+def figure(size: tuple[float, float] = SIZE) -> Figure:
+    """An empty figure for a file: no notebook and no window knows of it."""
+    return Figure(figsize=size, layout="constrained")
+
+
+def legend(axes: Axes, title: str = "", **options: Any) -> None:
+    """A legend where it covers least, with its words to the left."""
+    axes.legend(**{"title": title or None, "alignment": "left", "loc": "best"} | options)

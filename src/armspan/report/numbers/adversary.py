@@ -1,0 +1,38 @@
+"""Greedy against the adversary in numbers: a table, and the same for machines."""
+
+from pathlib import Path
+from typing import Any
+
+from armspan._files import write_text
+from armspan._json import as_json
+from armspan._text import table
+from armspan.experiments.adversary import Opposition
+
+
+def table_of(found: Opposition) -> tuple[list[str], list[list[str]]]:
+    """Head and rows, one per σ."""
+    mean, half = found.final()
+    rows = [
+        [f"{sigma:g}", *(f"{m:,.1f} ± {h:,.1f}" for m, h in zip(mean[:, s], half[:, s], strict=True))]
+        for s, sigma in enumerate(found.sigmas)
+    ]
+    return ["σ", *found.results[0].policies], rows
+
+
+def text(found: Opposition) -> str:
+    """The table for the terminal."""
+    head, rows = table_of(found)
+    return "\n".join(["Final regret against the adversary: mean ± half of a 95 % interval", *table(head, rows)])
+
+
+def summary(found: Opposition) -> dict[str, Any]:
+    """The same for machines."""
+    mean, half = found.final()
+    names, first = found.results[0].policies, found.results[0]
+    rows = {name: {"mean": mean[p].tolist(), "half_width": half[p].tolist()} for p, name in enumerate(names)}
+    return {"sigma": list(found.sigmas), "horizon": first.horizon, "runs": int(first.runs.size), "regret": rows}
+
+
+def write_numbers(found: Opposition, folder: Path) -> None:
+    """Write adversary.json."""
+    write_text(folder / "adversary.json", as_json(summary(found)) + "\n")

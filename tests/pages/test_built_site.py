@@ -1,0 +1,95 @@
+"""The built site, `make docs`: its links and anchors lead somewhere, it needs no network, and all pages are there."""
+
+import re
+from argparse import SUPPRESS
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from armspan.cli.main import parser
+
+ROOT = Path(__file__).parents[2]
+DOCS, SITE = ROOT / "docs", ROOT / "out" / "site"
+
+pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="there is no site yet: make docs")
+
+
+class Page(HTMLParser):
+    """What a page is made of: the ids in it, where it links to, and what a browser loads with it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.ids.add(given.get("id", ""))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in ("script", "img", "iframe", "source") and "src" in given:
+            self.loads.append(given["src"])
+        if tag == "link" and given.get("rel") != "canonical":
+            self.loads.append(given.get("href", ""))
+
+
+@cache
+def page(path: Path) -> Page:
+    return Page(path)
+
+
+PAGES = sorted(path for path in SITE.rglob("*.html") if "_static" not in path.parts)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(SITE).as_posix())
+def test_links_and_anchors_lead_somewhere(path: Path) -> None:
+    for link in page(path).links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        assert target.exists(), link
+        if parts.fragment and target.suffix == ".html":
+            assert unquote(parts.fragment) in page(target).ids, link
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(SITE).as_posix())
+def test_nothing_is_loaded_from_the_network(path: Path) -> None:
+    for link in page(path).loads:
+        parts = urlsplit(link)
+        assert parts.scheme in ("", "data"), link
+        assert not parts.netloc, link
+        assert parts.scheme or (path.parent / unquote(parts.path)).exists(), link
+
+
+def test_styles_load_nothing_from_the_network() -> None:
+    for style in SITE.rglob("*.css"):
+        assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_every_page_and_notebook_was_built() -> None:
+    sources = [*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")]
+    assert {source.relative_to(DOCS).with_suffix(".html") for source in sources} <= {
+        built.relative_to(SITE) for built in PAGES
+    }
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    text = (SITE / "reference" / "commands.html").read_text(encoding="utf-8")
+    commands = next(action for action in parser()._actions if action.dest == "command").choices
+    assert isinstance(commands, dict)
+    for name, command in commands.items():
+        assert f'id="armspan-{name}"' in text
+        for option, action in command._option_string_actions.items():
+            assert (option in text) == (action.help != SUPPRESS), (name, option)
+
+
+def test_search_needs_no_server() -> None:
+    """The index is a script, which a browser loads from a file, too."""
+    assert any(link.startswith("searchindex.js") for link in page(SITE / "search.html").loads)
+    assert "Search.setIndex" in (SITE / "searchindex.js").read_text(encoding="utf-8")[:200]

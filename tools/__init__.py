@@ -1,0 +1,1 @@
+"""What maintainers run: releases, and the floor of coverage."""
