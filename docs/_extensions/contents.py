@@ -34,6 +34,7 @@ CONTENTS = {
     "how-to": [
         "exploration",
         "simulation",
+        "paper",
         "agents",
         "server",
         "diversity",

@@ -274,7 +274,7 @@ def test_the_largest_of_normals_where_some_are_certain() -> None:
 
 
 def test_what_an_agent_must_be_told() -> None:
-    with pytest.raises(InvalidParameter, match=r"agent must be given n_arms, .* got 'epsilon'"):
+    with pytest.raises(InvalidParameter, match=r"LinTS\.agent has no option 'epsilon'; it has n_arms, "):
         LinTS().agent(2, 2, epsilon=0.1)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="n_arms must be"):
         LinTS().agent(n_features=2)

@@ -51,6 +51,21 @@ def test_what_is_not_a_number_is_refused_by_its_column(column: Any) -> None:
     assert (agent.rewards, agent.feature_names) == (0, None)
 
 
+@pytest.mark.parametrize("named", [{}, {"feature_names": ["device", "age"]}])
+def test_a_feature_that_is_not_a_number_is_named(named: dict[str, Any]) -> None:
+    agent = fresh(**named)
+    for given in ({"age": 0.3, "device": "phone"}, pd.Series({"age": 0.3, "device": "phone"})):
+        with pytest.raises(InvalidParameter) as error:
+            agent.choose(given)
+        assert str(error.value) == (
+            "x must have a number for feature 'device', got 'phone'; turn words into one column of 0 and 1 per category"
+        )
+    for value in (None, 10**400, 1j):
+        with pytest.raises(InvalidParameter, match="x must have a number for feature 'device', got "):
+            agent.choose({"age": 0.3, "device": value})
+    agent.choose({"age": 0.3, "device": True})
+
+
 def test_a_missing_number_is_refused() -> None:
     frame = pd.DataFrame({"a": [0.5, 0.25], "b": pd.Series([1, None], dtype="Int64")})
     with pytest.raises(InvalidParameter, match="finite"):

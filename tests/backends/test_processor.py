@@ -40,7 +40,8 @@ def test_unlike_processors_are_named_once(monkeypatch: pytest.MonkeyPatch, caplo
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("armspan", logging.WARNING)
     assert record.getMessage() == (
-        "results of different kinds of processors are combined: they are right up to rounding, but not the same bit for bit as on "
+        "results of different kinds of processors are combined: they are right up to rounding, but not the same "
+        "bit for bit as on "
         "processors of one kind (odd; new)"
     )
 

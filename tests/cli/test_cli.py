@@ -119,6 +119,16 @@ def test_what_the_parser_refuses_is_one_line_and_exit_code_2(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_an_unknown_option_refers_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
+        (["reproduce", "--figure", "1a"], "armspan reproduce: unrecognized arguments: --figure"),
+        (["warm-up", "--colour", "red"], "armspan warm-up: unrecognized arguments: --colour red"),
+    ):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert capsys.readouterr().err == f"{said} (see armspan {arguments[0]} --help)\n"
+
+
 def test_ctrl_c_ends_a_long_run_quickly_and_keeps_what_is_finished(tmp_path: Path) -> None:
     """The signal comes when figure 1a is done and what follows is under way."""
     command = [sys.executable, "-m", "armspan.cli.main", "reproduce", "all", "--runs", "2000", "--horizon", "9000"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -417,6 +418,26 @@ def test_rewards_that_are_not_linear_are_not_judged() -> None:
         assert not squared.judge().blind  # the advice was good
 
 
+def test_a_missing_intercept_is_said_before_anything_else() -> None:
+    """Rewards that are linear once there is a column of ones, or all columns of the categories, which sum to it."""
+    log = log_of(THETA + [[2.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]], 3000, seed=0)
+    bare = Log(log.X[:, 1:] + [1.0, 0.0], log.arms, log.rewards)
+    first = "No feature is constant: add a column of ones (an intercept) before anything else."
+    for verdict in bare.audit().verdicts[1:3]:
+        assert verdict.answer == "not known"
+        assert verdict.reason.startswith(first)
+        assert "are not linear in these features" in verdict.reason
+        assert "squares" not in verdict.reason
+    assert not Log(np.column_stack([bare.X, np.ones(3000)]), log.arms, log.rewards).judge().blind
+    even = np.arange(3000) % 2 == 0
+    bent = log.rewards + 2 * log.X[:, 1] ** 2 * (log.arms == 1)
+    for constant in (log.X[:, :1], np.column_stack([even, ~even])):
+        with_one = Log(np.column_stack([constant, bare.X]), log.arms, bent)
+        reason = with_one.audit().verdicts[1].reason
+        assert "No feature is constant" not in reason
+        assert "squares" in reason
+
+
 # -- (h) strict, and the level -----------------------------------------------------------------------------------------
 
 
@@ -674,3 +695,29 @@ def test_a_column_of_zeros_is_not_called_harmless() -> None:
 def test_what_cannot_be_audited_is_refused_in_a_sentence(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(InvalidParameter, match=sentence):
         call()
+
+
+# -- data frames -------------------------------------------------------------------------------------------------------
+
+
+def test_a_frames_columns_name_the_features() -> None:
+    log = log_of(THETA, 600, seed=1)
+    late = log.X[:, 1] > 0
+    frame = pd.DataFrame({"one": 1, "age": log.X[:, 1], "late": late})
+    plain = audit_log(np.column_stack([np.ones(600), log.X[:, 1], late]), log.arms.tolist(), log.rewards)
+    audit = audit_log(frame, log.arms.tolist(), log.rewards)
+    assert audit.feature_names == ("one", "age", "late")
+    assert answers(audit) == answers(plain)
+    np.testing.assert_array_equal(audit.weakest, plain.weakest)
+    renamed = audit_log(frame, log.arms.tolist(), log.rewards, feature_names=["i", "a", "l"])
+    assert renamed.feature_names == ("i", "a", "l")
+
+
+def test_a_frame_with_words_is_refused_by_its_column() -> None:
+    frame = pd.DataFrame({"age": [0.5, 1.0, 2.0], "new": [True, False, True], "device": ["phone", "tablet", "phone"]})
+    sentence = "X must have numbers in column 'device', got 'phone'; turn words into one column of 0 and 1 per category"
+    with pytest.raises(InvalidParameter) as error:
+        audit_log(frame, [0, 1, 0], [1.0, 2.0, 3.0])
+    assert str(error.value) == sentence
+    with pytest.raises(InvalidParameter, match="X must have columns with different names, got age, age, device"):
+        audit_log(frame.rename(columns={"new": "age"}), [0, 1, 0], [1.0, 2.0, 3.0])

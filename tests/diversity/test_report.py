@@ -1,8 +1,10 @@
 """audit: what it measures, and what it says."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import armspan
@@ -18,7 +20,7 @@ from armspan.environments import (
     paper_1b,
     paper_1c,
 )
-from armspan.errors import InvalidParameter, NotApplicable
+from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
 
 
 def answers(report: DiversityReport) -> list[str]:
@@ -277,3 +279,25 @@ def test_many_rows_are_audited_in_little_memory() -> None:
 def test_bad_input_is_one_sentence(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(armspan.ArmspanError, match=sentence):
         call()
+
+
+FRAME = pd.DataFrame({"age": [1.0, 2.0], "arm": [0, 1]})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: armspan.audit(FRAME),
+        lambda: armspan.audit("log.csv"),  # type: ignore[arg-type]
+        lambda: armspan.audit(Path("log.csv")),  # type: ignore[arg-type]
+        lambda: armspan.audit(np.eye(2)),  # type: ignore[arg-type]
+        lambda: armspan.audit([[1.0, 2.0]]),  # type: ignore[arg-type]
+        lambda: armspan.audit(contexts=FRAME),
+    ],
+)
+def test_logs_are_sent_to_their_own_audit(call: Callable[[], object]) -> None:
+    """One sentence that names the function and the command; nothing of the kind is said of other objects."""
+    with pytest.raises(ArmspanError, match=r"audited by armspan\.diversity\.audit_log, or by the command armspan audit$"):
+        call()
+    with pytest.raises(NotApplicable, match="got object$"):
+        armspan.audit(object())  # type: ignore[arg-type]

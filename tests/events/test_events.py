@@ -157,7 +157,7 @@ def test_events_are_refused_where_they_are_not_counted() -> None:
         def mean_rewards(self, x: Array) -> Array:
             return x[:, 0]
 
-    with pytest.raises(NotApplicable, match="events need an environment that knows its truth, and Own is"):
+    with pytest.raises(NotApplicable, match="events need an environment that knows its truth, but Own is"):
         simulate(Own(), LinUCBd(), horizon=10, runs=1, events=True)
 
 

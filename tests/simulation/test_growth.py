@@ -102,7 +102,7 @@ def test_the_callers_own_checkpoints_are_enough_where_pulls_were_counted() -> No
     assert result.suboptimal_pulls is not None
     alone = growth(result.checkpoints, result.pseudo_regret[0])
     assert alone.verdict == "undecided"
-    assert "checkpoints leave out steps" in alone.reason
+    assert "checkpoints lack steps" in alone.reason
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(0.0, "constant"), (np.nan, "undecided"), (1e200, "constant")])

@@ -1,5 +1,6 @@
 """simulate: engines agree, nothing depends on workers or on how runs are split, and regret is what it says."""
 
+import re
 import threading
 import tracemalloc
 from typing import Any, ClassVar
@@ -170,6 +171,30 @@ def test_errors_in_a_users_code_come_out() -> None:
 
     with pytest.raises(InvalidParameter, match=r"context of step 7 must be finite, got nan at \[0, 0\]"):
         simulate(NaNs(), Greedy(), horizon=10, runs=1)
+
+
+def test_a_users_policy_that_cannot_be_made_afresh_is_refused() -> None:
+    class Bare:
+        def choose(self, x: Any) -> int:
+            return 0
+
+        def update(self, arm: int, x: Any, reward: float) -> None:
+            pass
+
+    class Family:
+        def agent(self, n_arms: int) -> Bare:
+            return Bare()
+
+    for policy, sentence in (
+        (Bare(), "give the class, not an object, so that every run can start afresh: write Bare, not Bare(...)"),
+        (Greedy().agent(2, 2), "give the policy, not its agent, so that every run can start afresh"),
+        (Bare, "Bare must have an __init__ that takes n_arms, n_features and seed: "),
+        (Family(), "Family must have a method agent that takes n_arms, n_features and seed: "),
+    ):
+        with pytest.raises(NotApplicable, match=re.escape(sentence)):
+            simulate(paper_1a(), policy, horizon=10, runs=2)
+    result = simulate(paper_1a(), lambda **sizes: Recorder(**sizes), horizon=5, runs=2)
+    assert result.policies == ("<lambda>",)
 
 
 def test_what_a_users_environment_does_not_know_must_be_given() -> None:

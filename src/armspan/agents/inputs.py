@@ -2,13 +2,13 @@
 
 import logging
 import math
-import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from armspan import _validate
+from armspan._frames import frame_values, is_frame, number
 from armspan._typing import FloatArray
 from armspan.errors import InvalidParameter
 
@@ -61,7 +61,7 @@ class Inputs:
             self._pending = None
             return x[None].copy(), 0
         values = self._plain("x", x)
-        if np.ndim(values) == 1 or (_is_frame(x) and np.shape(values)[0] == 1):
+        if np.ndim(values) == 1 or (is_frame(x) and np.shape(values)[0] == 1):
             values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
             return self._bounded("x", values.reshape(1, self.n_features)), 0
         if np.ndim(values) != 2:
@@ -121,20 +121,14 @@ class Inputs:
             self._check(name, list(x))
             if any(np.ndim(value) for value in x.values()):
                 raise InvalidParameter(f"{name} must map every feature to a number, got {x!r:.60}")
-            return np.array([x[feature] for feature in self.feature_names or x])
-        if _is_frame(x):
-            names = list(self._check(name, list(x.columns)))
-            values = x[names].to_numpy()
-            if values.dtype.kind not in "biuf" and len(values):
-                values = np.column_stack([_numbers(name, column, x[column]) for column in names])
-            return values
+            return _row(name, x, self.feature_names or x)
+        if is_frame(x):
+            return frame_values(name, x, list(self._check(name, list(x.columns))))
         labels = getattr(getattr(x, "index", None), "tolist", None)
         if labels is not None and hasattr(x, "to_numpy"):  # a row of a pandas frame
             names = list(self._check(name, labels()))
             values = x[names].to_numpy()
-            if values.dtype.kind not in "biuf":
-                values = np.array([_number(name, column, x[column]) for column in names])
-            return values
+            return values if values.dtype.kind in "biuf" else _row(name, x, names)
         _validate.unmasked(name, x)
         try:
             np.ndim(x)
@@ -157,26 +151,11 @@ class Inputs:
         return self.feature_names
 
 
-def _is_frame(x: Any) -> bool:
-    return hasattr(x, "columns") and hasattr(x, "to_numpy")
-
-
-def _numbers(name: str, label: Any, column: Any) -> FloatArray:
-    """A column of a frame as numbers: of whatever type, but numbers, True or False, and none missing."""
-    kind = getattr(getattr(column, "dtype", None), "kind", None)  # of pandas, its own and Arrow's types included
-    if kind is not None and kind in "biuf":
-        try:
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        except TypeError:
-            return np.asarray(column.to_numpy(), dtype=np.float64)
-    values = np.asarray(column.to_numpy())
+def _row(name: str, x: Any, features: Iterable[Any]) -> FloatArray:
+    """The features of one context, by their names."""
+    given = [x[feature] for feature in features]
+    values = np.array(given)
     if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    return np.array([_number(name, label, value) for value in values])
-
-
-def _number(name: str, label: Any, value: Any) -> float:
-    """One entry of a frame or row."""
-    if isinstance(value, numbers.Real | np.bool_):
-        return float(value)
-    raise InvalidParameter(f"{name} must have numbers in column {label!r}, got {value!r:.60}")
+        return values
+    rule = f"{name} must have a number for feature"
+    return np.array([number(f"{rule} {feature!r}", value) for feature, value in zip(features, given, strict=True)])

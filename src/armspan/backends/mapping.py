@@ -10,7 +10,8 @@ from armspan.backends.packed import Packed, pack
 
 log = logging.getLogger("armspan")
 UNLIKE = (
-    "results of different kinds of processors are combined: they are right up to rounding, but not the same bit for bit as on "
+    "results of different kinds of processors are combined: they are right up to rounding, but not the same "
+    "bit for bit as on "
     "processors of one kind (%s; %s)"
 )
 

@@ -1,5 +1,6 @@
 """A log's table as numbers: which columns are features, which are left out and why, and categories encoded."""
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,7 +91,7 @@ def prepare(
     intercept: bool = False,
 ) -> LogTable:
     """Choose the features, encode categories, set incomplete rows aside."""
-    _check(table, [arm, reward, *(features or []), *(exclude or [])])
+    _check(table, {"--arm": [arm], "--reward": [reward], "--features": features or [], "--exclude": exclude or []})
     if features is not None and (len(set(features)) < len(features) or {arm, reward} & set(features)):
         raise InvalidParameter(
             f"--features must name different columns, and neither the arm's nor the reward's, got {', '.join(features)}"
@@ -142,10 +143,22 @@ def prepare(
     )
 
 
-def _check(table: pd.DataFrame, columns: list[str]) -> None:
-    for column in columns:
-        if column not in table:
-            raise InvalidParameter(f"the table must have a column {column!r}, got {_columns(table)}")
+def _check(table: pd.DataFrame, wanted: dict[str, list[str]]) -> None:
+    """Refuse names of columns that are not there, by the option that names them."""
+    for option, columns in wanted.items():
+        for column in columns:
+            if column not in table:
+                hint = _hint(option, column, list(map(str, table.columns)))
+                raise InvalidParameter(f"the table must have a column {column!r}, got {_columns(table)}; {hint}")
+
+
+def _hint(option: str, column: str, there: list[str]) -> str:
+    """What may have been meant, or else which option says so."""
+    plain = {name.lower(): name for name in there}
+    close = difflib.get_close_matches(column.lower(), plain, n=1)
+    if close:
+        return f"did you mean {plain[close[0]]!r} ({option})?"
+    return f"name one of these with {option}"
 
 
 def _columns(table: pd.DataFrame) -> str:

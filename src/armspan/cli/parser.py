@@ -36,6 +36,13 @@ class Parser(argparse.ArgumentParser):
         """Words that the argument may be; the library checks them, a shell completes them."""
         self.words[name] = tuple(words)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, but an argument that a command does not know is refused by that command, with its help."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.commands.get(found.command, self).error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found
+
     def error(self, message: str) -> NoReturn:
         """Exit code 2 and one sentence, without the usage text."""
         print(f"{self.prog}: {_sentence(message)} (see {self.prog} --help)", file=sys.stderr)

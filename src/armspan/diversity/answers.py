@@ -16,6 +16,7 @@ DIVERSE = "Diverse? (Does playing the best arm teach about every arm?)"
 GAP = "Gap? (Is the best arm ahead by a margin in nearly all contexts?)"
 HLS = "Do the optimal features span (HLS)?"
 ONE_THETA = "In a model with one θ for all arms, that and a gap make OFUL's regret constant."
+NO_INTERCEPT = "No feature is constant: add a column of ones (an intercept) before anything else."
 TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """How many times as many rows are tried, to see whether they would settle a question."""
 

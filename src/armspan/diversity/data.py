@@ -1,12 +1,14 @@
 """audit(): are contexts diverse? Of an environment, or of contexts that were seen with parameters that are known."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from armspan import _validate
+from armspan._frames import is_frame
 from armspan._typing import FloatArray
 from armspan.diversity import answers
 from armspan.diversity.evidence import MARGIN, PART, evidence
@@ -15,6 +17,8 @@ from armspan.diversity.measure import Audited, audit_problem
 from armspan.diversity.moments import reward_gap
 from armspan.diversity.report import DiversityReport, Verdict
 from armspan.errors import InvalidParameter, NotApplicable
+
+_FOR_LOGS = "logged decisions are audited by armspan.diversity.audit_log, or by the command armspan audit"
 
 
 class ContextData:
@@ -146,10 +150,12 @@ def audit(
         Numbers and verdicts; print it.
     """
     if (env is None) == (contexts is None) or (contexts is None) != (theta_hat is None):
-        raise InvalidParameter("audit must be given an environment, or both contexts and theta_hat")
+        log = f"; {_FOR_LOGS}" if env is None and theta_hat is None else ""
+        raise InvalidParameter(f"audit must be given an environment, or both contexts and theta_hat{log}")
     problem: Audited = ContextData(contexts, theta_hat) if env is None else env
     if not isinstance(problem, Audited) or not np.isfinite(problem.gap):
-        raise NotApplicable(f"audit needs an environment that knows its truth, got {type(problem).__name__}")
+        log = f"; {_FOR_LOGS}" if _is_data(problem) else ""
+        raise NotApplicable(f"audit needs an environment that knows its truth, got {type(problem).__name__}{log}")
     outside = getattr(problem, "outside_theory", None)
     if outside is not None:
         raise NotApplicable(f"audit needs an environment that the theory covers, but {outside}")
@@ -164,6 +170,11 @@ def audit(
     wanted = problem.usual_margin if margin is None else _validate.real("margin", margin, above=0)
     said = problem.verdicts(report, wanted, level)
     return replace(report, verdicts=(*said, answers.estimated_span(report.shared_spread)))
+
+
+def _is_data(given: Any) -> bool:
+    """Whether it looks like logged decisions: a table, an array, rows, or the path of a file."""
+    return isinstance(given, str | os.PathLike | Sequence | Mapping) or is_frame(given) or hasattr(given, "__array__")
 
 
 def check_names(name: str, given: Sequence[Any] | None, wanted: int) -> None:

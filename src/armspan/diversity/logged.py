@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armspan import _html, _validate
+from armspan._frames import frame_values, is_frame
 from armspan._text import table
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
@@ -226,10 +227,17 @@ class Judged:
         if not self.margin > 0:
             return "All rewards are the same."
         a = int(np.argmax(self.fits.crooked))
-        return (
-            f"The rewards of arm {arms[a]} are not linear in these features: they are typically "
-            f"off by {self.fits.crooked[a]:.2g}. Add features, such as squares or products, and ask again."
-        )
+        off = f"rewards of arm {arms[a]} are not linear in these features: they are typically off by"
+        off = f"{off} {self.fits.crooked[a]:.2g}."
+        if self.lacks_intercept:
+            return f"{answers.NO_INTERCEPT} Without it, the {off}"
+        return f"The {off} Add features, such as squares or products, and ask again."
+
+    @property
+    def lacks_intercept(self) -> bool:
+        """Whether no feature is constant, and no sum of features, such as one per category, is constant either."""
+        mean = self.white.z.mean(axis=0)  # as E[zzᵀ] = I, the constant 1 is mean·z and a rest of this mean square:
+        return bool(1 - mean @ mean > 1e-6)
 
     def answer(self, question: str) -> str:
         """The answer to "diverse", "gap" or "constant"."""
@@ -276,14 +284,15 @@ def audit_log(
 
     Parameters
     ----------
-    X : (n, d) array
-        Features, shared by the arms.
+    X : (n, d) array or DataFrame
+        Features, shared by the arms, as numbers: words must be turned into one column per category, and a column of
+        ones is the intercept.
     arms : list of n names
         The arm that was chosen in each row.
     rewards : (n,) array
         What came of it.
     feature_names : list, optional
-        What the answers call the features.
+        What the answers call the features; the columns of a DataFrame, or else numbers from 0, if left out.
     arm_names : list, optional
         All arms there are, if some may have no rows.
     name : str, default "log"
@@ -303,6 +312,9 @@ def audit_log(
     LoggedDiversity
         Limits for every arm, and verdicts; print it.
     """
+    if is_frame(X):
+        feature_names = list(X.columns) if feature_names is None else feature_names
+        X = frame_values("X", X, list(X.columns))
     X = _validate.array("X", X, shape=("n", "d"))
     rewards = _validate.array("rewards", rewards, shape=(len(X),))
     check_names("feature_names", feature_names, X.shape[1])

@@ -72,7 +72,8 @@ def is_diverse(report: DiversityReport) -> Verdict:
 def has_gap(report: DiversityReport) -> Verdict:
     """Assumption 1.2: an arm that is not best falls behind by at least Δ, in every context."""
     if report.gap > 0:
-        return Verdict(GAP, "yes", f"In every context, an arm that is not best falls behind by Δ = {report.gap:.3g} or more.")
+        words = f"In every context, an arm that is not best falls behind by Δ = {report.gap:.3g} or more."
+        return Verdict(GAP, "yes", words)
     reason = (
         f"There is no gap between the best arm and the next: it leads by less than {report.margin:.3g} in 5 % of the "
         "contexts, and in some by less than any margin. Expect regret like log T, not constant."

@@ -232,7 +232,8 @@ class Policy(ABC):
         """
         if given:
             valid = [name for name in signature(type(self).agent).parameters if name not in ("self", "misspelt")]
-            raise InvalidParameter(f"agent must be given {', '.join(valid)}, got {sorted(given)[0]!r}")
+            name = type(self).__name__
+            raise InvalidParameter(f"{name}.agent has no option {sorted(given)[0]!r}; it has {', '.join(valid)}")
 
     def with_intercept(self) -> Self:
         """The policy for features that have a constant 1 beside them, so that l is longer."""

@@ -98,7 +98,8 @@ def _on_diversity(env: Environment) -> str:
     if all(spans) and env.gap > 0:
         return "Every arm's own contexts span, and there is a gap: the paper promises LinUCB-d constant regret."
     if False in spans:
-        return f"Best in contexts that do not span: arm {spans.index(False)}. The paper promises no constant regret."
+        arm = f"Arm {spans.index(False)} is best nowhere, or only in contexts that do not span"
+        return f"{arm}: the paper promises no constant regret."
     return "Whether the paper promises constant regret, `armspan.audit` can tell."
 
 
@@ -134,7 +135,7 @@ def _said(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
 def _separate(facts: _Facts) -> Recommendation:
     policy = LinUCB(alpha="practical")
     why = (
-        "Its exploration follows the residuals, so it must be told no bound on noise or parameters.",
+        "Its exploration follows the residuals: all it must be told is feature_bound, the length of the longest context.",
         *facts.words,
     )
     return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))

@@ -19,6 +19,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra, NotApplicable
 from armspan.events.events import Events
 from armspan.simulation import octaves
+from armspan.simulation.comparison import Comparison, compared
 from armspan.simulation.growth import Growth, growth
 from armspan.simulation.summary import Summary, SummaryRow
 
@@ -172,6 +173,25 @@ class Result:
             for p, name in enumerate(self.policies)
         ]
         return Summary(rows, steps=int(self.checkpoints[-1]), runs=self.runs.size)
+
+    def compare(self, first: str, second: str) -> Comparison:
+        """Which of two policies loses less at the last checkpoint, by how much, and how sure that is.
+
+        Both met the same contexts and noise, so their difference is known better than their means: it is taken run by
+        run. Print it for a sentence.
+
+        Parameters
+        ----------
+        first, second : str
+            Their names.
+
+        Returns
+        -------
+        Comparison
+            The difference, its interval, and `better`, which is None where the interval leaves it open.
+        """
+        final = (self.curves(first)[:, -1], self.curves(second)[:, -1])
+        return compared((first, second), int(self.checkpoints[-1]), *final)
 
     def to_frame(self) -> "pd.DataFrame":
         """A tidy pandas table with one row per policy, run and checkpoint."""

@@ -20,7 +20,7 @@ from armspan.simulation import octaves
 from armspan.simulation.job import Job
 
 LAUNCH_SECONDS = 0.25
-"""How long a launch should take: so often progress moves, and a stop is heard."""
+"""How long a launch should take: that is how often progress moves, and Ctrl-C is looked for."""
 FIRST_LAUNCH, MOST_GROWTH = 1 << 28, 8
 """Multiply-adds of the first launch, and how many times longer than the one before it a launch may be."""
 FEWEST = 4096

@@ -1,6 +1,7 @@
 """Policies in plain Python, step by step: the naive form of the built-in ones, and whatever a user has written."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,12 +100,7 @@ def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], A
     """A function from a run's number to a fresh actor."""
     if isinstance(policy, Policy):
         return lambda run: ReferenceActor(_in_run(policy.reference(env), seed, run), env.reward_scale, seed)
-    make = getattr(policy, "agent", policy)
-    if not callable(make):
-        raise NotApplicable(
-            f"a policy must be one of armspan's, a class with choose and update, or have a method agent, got {policy!r}"
-        )
-    name = policy_name(policy)
+    make, name = _maker(policy), policy_name(policy)
 
     def fresh(run: int) -> Actor:
         high, low, _, _ = words(np.uint64(seed), run, 0, 0, AGENTS)
@@ -116,6 +112,32 @@ def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], A
         return UserActor(agent, name, env.n_arms)
 
     return fresh
+
+
+def _maker(policy: Any) -> Callable[..., Any]:
+    """What makes the agents of a user's policy, if it can be called with n_arms, n_features and seed."""
+    make, kind = getattr(policy, "agent", policy), type(policy).__name__
+    if not callable(make):
+        if hasattr(policy, "choose") and hasattr(policy, "update"):
+            own = hasattr(policy, "policy")  # an agent of armspan's
+            wanted, given = ("policy", "its agent") if own else ("class", "an object")
+            how = "" if own else f": write {kind}, not {kind}(...)"
+            raise NotApplicable(f"give the {wanted}, not {given}, so that every run can start afresh{how}")
+        raise NotApplicable(
+            f"a policy must be one of armspan's, a class with choose and update, or have a method agent, got {policy!r}"
+        )
+    try:
+        parameters = signature(make)
+    except (TypeError, ValueError):  # nobody knows what it takes
+        return make
+    try:
+        parameters.bind(n_arms=2, n_features=1, seed=0)
+    except TypeError as error:
+        where = "a method agent" if hasattr(policy, "agent") else "an __init__"
+        raise NotApplicable(
+            f"{policy_name(policy)} must have {where} that takes n_arms, n_features and seed: {error}"
+        ) from None
+    return make
 
 
 def policy_name(policy: Any) -> str:

@@ -1,0 +1,49 @@
+"""Kernels as plain Python: tests that are quick without numba, run so. Indices are then checked, and lines counted.
+
+Run by `make test-plain`. Every kind of kernel is in one of these; those for GPUs are in tests/simulation/test_cuda.py.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = [
+    "tests/kernels/test_philox.py",
+    "tests/kernels/test_choice.py",
+    "tests/kernels/test_draws.py::test_alias_tables_hold_the_distribution",
+    "tests/kernels/test_draws.py::test_contexts_in_lanes_are_those_that_are_picked",
+    "tests/kernels/test_draws.py::test_draws_do_not_depend_on_how_steps_are_blocked",
+    "tests/kernels/test_draws.py::test_noise_is_the_same_in_every_environment",
+    "tests/kernels/test_draws.py::test_the_vectorised_logarithm_is_right_to_the_last_place",
+    "tests/kernels/test_draws.py::test_turn_is_a_point_on_the_circle",
+    "tests/environments/test_truth.py",
+    "tests/environments/test_beyond_the_paper.py",
+    "tests/events/test_events.py::test_events_are_saved_and_joined",
+    "tests/events/test_events.py::test_pulls_grow_by_frames",
+    "tests/policies/test_policies.py",
+    "tests/policies/test_families.py",
+    "tests/policies/test_protocol.py::TestEach::test_one_feature_and_features_of_zero",
+    "tests/agents/test_all_or_nothing.py",
+    "tests/agents/test_family_agent.py::test_an_agent_makes_the_choices_of_a_simulation",
+    "tests/agents/test_family_agent.py::test_the_general_agent_equals_the_tuned_one",
+    "tests/agents/test_inputs.py",
+    "tests/agents/test_lineage.py",
+    "tests/agents/test_oracle.py",
+    "tests/agents/test_practical_agent.py",
+    "tests/agents/test_regressions.py",
+]
+WRAPS = "ignore:overflow encountered:RuntimeWarning"
+"""Random numbers are made by products that wrap around, of which NumPy warns and a processor does not."""
+
+
+def main() -> int:
+    """Run them, with coverage."""
+    pytest = ["pytest", "-m", "not slow", "-p", "no:cacheprovider", "--durations=15", "-W", WRAPS]
+    command = [sys.executable, "-m", "coverage", "run", "-m", *pytest, *TESTS]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Two policies compared run by run."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import armspan
+from armspan.errors import InvalidParameter
+from armspan.simulation.comparison import compared, quantile
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 29, 99, 9999])
+def test_students_quantile_is_scipys(freedom: int) -> None:
+    assert quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=2e-3)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 40))
+def test_the_interval_is_that_of_the_paired_t_test(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    one, other = rng.gamma(2, 10, n), rng.gamma(2, 12, n)
+    found = compared(("a", "b"), 10, one, other)
+    expected = stats.ttest_rel(other, one).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=5e-3, abs=5e-2)
+    assert found.ahead == pytest.approx(np.mean(other > one))
+
+
+def test_the_answer() -> None:
+    env = armspan.environments.paper_1b()
+    result = armspan.simulate(env, [armspan.LinUCBd(), armspan.Greedy()], horizon=3_000, runs=20)
+    found = result.compare("LinUCB-d", "greedy")
+    assert found.better == "LinUCB-d"
+    assert str(found).startswith("LinUCB-d loses less than greedy after 3,000 steps, 20 runs. Regret of greedy less")
+    assert result.compare("greedy", "LinUCB-d").better == "LinUCB-d"
+    assert result.compare("greedy", "LinUCB-d").difference == -found.difference
+    same = result.compare("greedy", "greedy")
+    assert (same.better, same.ahead, same.difference) == (None, 0.5, 0.0)
+    assert str(same).startswith("Not known whether")
+
+
+def test_a_single_run_says_nothing() -> None:
+    found = compared(("a", "b"), 10, np.array([1.0]), np.array([5.0]))
+    assert found.better is None
+    assert "interval" not in str(found)
+
+
+def test_bad_names() -> None:
+    result = armspan.simulate(armspan.environments.paper_1b(), armspan.Greedy(), horizon=10, runs=2)
+    with pytest.raises(InvalidParameter, match="policy must be one of greedy, got 'nobody'"):
+        result.compare("greedy", "nobody")
