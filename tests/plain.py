@@ -19,7 +19,6 @@ TESTS = [
     "tests/kernels/test_draws.py::test_the_vectorised_logarithm_is_right_to_the_last_place",
     "tests/kernels/test_draws.py::test_turn_is_a_point_on_the_circle",
     "tests/environments/test_truth.py",
-    "tests/environments/test_beyond_the_paper.py",
     "tests/events/test_events.py::test_events_are_saved_and_joined",
     "tests/events/test_events.py::test_pulls_grow_by_frames",
     "tests/policies/test_policies.py",

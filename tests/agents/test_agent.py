@@ -182,7 +182,7 @@ def test_batches_are_learnt_all_or_not_at_all() -> None:
         (lambda a: SMALL.agent(2), "n_features must be an integer >= 1, got None"),
         (lambda a: SMALL.agent(2, 2, epsilon=2), "epsilon must be from 0 to 1, got 2"),
         (lambda a: SMALL.agent(2, 2, half_life=5, window=5), "half_life and window must not both be given"),
-        (lambda a: SMALL.agent(2, 2, **MISSPELT), "LinUCB.agent has no option 'colour'; it has n_arms, .* long_contexts"),
+        (lambda a: SMALL.agent(2, 2, **MISSPELT), "LinUCBd.agent has no option 'colour'; it has n_arms, .*_contexts"),
         (lambda a: SMALL.agent(2, 2, dtype="int8"), "dtype must be one of float64, float32"),
         (lambda a: SMALL.agent(2, feature_names=["a", "a"]), "feature_names must differ"),
         (lambda a: LinUCBd().agent(2, 2), "LinUCB-d needs feature_bound: give it to the policy$"),

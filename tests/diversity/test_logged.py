@@ -420,7 +420,7 @@ def test_rewards_that_are_not_linear_are_not_judged() -> None:
 
 def test_a_missing_intercept_is_said_before_anything_else() -> None:
     """Rewards that are linear once there is a column of ones, or all columns of the categories, which sum to it."""
-    log = log_of(THETA + [[2.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]], 3000, seed=0)
+    log = log_of(THETA + np.array([[2.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]]), 3000, seed=0)
     bare = Log(log.X[:, 1:] + [1.0, 0.0], log.arms, log.rewards)
     first = "No feature is constant: add a column of ones (an intercept) before anything else."
     for verdict in bare.audit().verdicts[1:3]:

@@ -287,7 +287,7 @@ FRAME = pd.DataFrame({"age": [1.0, 2.0], "arm": [0, 1]})
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: armspan.audit(FRAME),
+        lambda: armspan.audit(FRAME),  # type: ignore[arg-type]
         lambda: armspan.audit("log.csv"),  # type: ignore[arg-type]
         lambda: armspan.audit(Path("log.csv")),  # type: ignore[arg-type]
         lambda: armspan.audit(np.eye(2)),  # type: ignore[arg-type]
@@ -297,7 +297,8 @@ FRAME = pd.DataFrame({"age": [1.0, 2.0], "arm": [0, 1]})
 )
 def test_logs_are_sent_to_their_own_audit(call: Callable[[], object]) -> None:
     """One sentence that names the function and the command; nothing of the kind is said of other objects."""
-    with pytest.raises(ArmspanError, match=r"audited by armspan\.diversity\.audit_log, or by the command armspan audit$"):
+    sentence = r"; logged decisions are audited by armspan\.diversity\.audit_log, or by the command armspan audit$"
+    with pytest.raises(ArmspanError, match=sentence):
         call()
-    with pytest.raises(NotApplicable, match="got object$"):
+    with pytest.raises(NotApplicable, match=r"got object$"):
         armspan.audit(object())  # type: ignore[arg-type]

@@ -187,7 +187,7 @@ def test_a_users_policy_that_cannot_be_made_afresh_is_refused() -> None:
 
     for policy, sentence in (
         (Bare(), "give the class, not an object, so that every run can start afresh: write Bare, not Bare(...)"),
-        (Greedy().agent(2, 2), "give the policy, not its agent, so that every run can start afresh"),
+        (Greedy(feature_bound=1.0).agent(2, 2), "give the policy, not its agent, so that every run can start afresh"),
         (Bare, "Bare must have an __init__ that takes n_arms, n_features and seed: "),
         (Family(), "Family must have a method agent that takes n_arms, n_features and seed: "),
     ):

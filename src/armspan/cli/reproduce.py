@@ -17,7 +17,7 @@ from armspan.simulation.engines import NAMES
 
 EXAMPLE = """\
 armspan reproduce all --out out/paper      # Figure 1 at the paper's size
-armspan reproduce 1a --runs 20 --horizon 50000
+armspan reproduce 1a --runs 20 --horizon 50000 --out out/1a
 armspan reproduce arena --out out/arena    # all policies on sixteen problems
 armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
 
@@ -111,6 +111,8 @@ def run(args: argparse.Namespace) -> int:
             tell(reproduction.write(outcomes, effort, folder), args.json, what)
         else:
             numbers.write_numbers(outcomes, effort, folder)
+    elif folder is None and outcomes and not args.json:
+        show("No figure was written; --out FOLDER writes figures and a page.")
     if stop is not None:
         raise stopped(stop, folder, finished=bool(outcomes))
     return 0

@@ -135,7 +135,8 @@ def _said(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
 def _separate(facts: _Facts) -> Recommendation:
     policy = LinUCB(alpha="practical")
     why = (
-        "Its exploration follows the residuals: all it must be told is feature_bound, the length of the longest context.",
+        "Its exploration follows the residuals: all it must be told is feature_bound, the length of the "
+        "longest context.",
         *facts.words,
     )
     return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))
