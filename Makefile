@@ -1,11 +1,22 @@
-# make paper   set everything up and reproduce the paper; open out/paper/report.html
-# make test    set everything up and run the checks and tests
-# make docs    set everything up and build the site; open out/site/index.html
+# make paper        set everything up and reproduce the paper; open out/paper/report.html
+# make test         set everything up and run the checks and tests
+# make coverage     the tests again, kernels as plain Python too, and how much of the code they run; it must not fall
+# make docs         set everything up and build the site; open out/site/index.html
+# make dist         build the sdist and the wheel, and try each in an empty environment; needs the network
+#                   (PYTHONS="python3.12 python3.13": with these Pythons)
+# make check        linters, types and the import contract alone; make format mends what can be mended
+# make test-slow    the long forms of the statistical tests
 # make processors   run the numeric tests as every kind of processor that this one can be
+# make adversary    agents against an oracle, damaged files, kills, interrupts and threads (eight minutes)
+# make truth        how often what armspan says is wrong, on problems of known truth
+# make bench        how fast it is, beside NumPy; make bench-peers: beside other packages
+# make policies     measure all policies and write their pages; make gallery: draw the pictures of the docs
+# make lock         pin all dependencies anew; needs uv
+# make clean        remove all that the others have made
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper docs test test-policies test-processes test-rest test-processor test-site test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
+.PHONY: setup paper docs dist test coverage test-policies test-processes test-rest test-pages test-processor test-site test-plain test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
 
 setup: .venv/ready
 
@@ -26,6 +37,9 @@ docs: setup
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet --fresh-env --doctree-dir out/doctrees docs out/site
 	@echo "Open out/site/index.html in a browser."
 
+dist: setup
+	$(BIN)/python -m tools.dist $(addprefix --python ,$(PYTHONS))
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,11 +49,18 @@ check: setup
 # several parts side by side, on one BLAS thread each: they compile, each on one core, and wait for other processes
 POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
 PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -p no:cacheprovider
+PAGES := tests/cli tests/report tests/plots tests/experiments tests/examples tests/pages
+RUN := $(BIN)/python -m
+PYTEST = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -m "not slow" -p no:cacheprovider --durations=15
 
 test: check
-	@echo "Running the tests in five parts, three at a time; each prints when it is done. The first time takes ten minutes."
-	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes test-processor test-site
+	@echo "Running the tests in six parts, three at a time; each prints when it is done. The first time takes ten minutes."
+	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-processes test-rest test-pages test-processor test-site
+
+coverage: setup
+	@rm -rf out/coverage
+	@$(MAKE) --no-print-directory --output-sync=target -j3 RUN="$(BIN)/coverage run -m" test-policies test-processes test-rest test-pages test-plain
+	@$(BIN)/python -m tools.floor
 
 test-policies: setup
 	$(PYTEST) $(POLICIES)
@@ -48,7 +69,14 @@ test-processes: setup
 	$(PYTEST) $(PROCESSES)
 
 test-rest: setup
-	$(PYTEST) $(addprefix --ignore=,$(POLICIES) $(PROCESSES) tests/pages)
+	$(PYTEST) $(addprefix --ignore=,$(POLICIES) $(PROCESSES) $(PAGES))
+
+test-pages: setup
+	$(PYTEST) $(filter-out tests/pages,$(PAGES))
+
+# kernels without numba
+test-plain: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.plain
 
 test-site: docs
 	$(PYTEST) tests/pages

@@ -35,7 +35,8 @@ HUGE = FiniteContexts(np.ones((2000, 1, 200)), np.ones((2000, 200)))
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     path = tmp_path_factory.mktemp("cuda") / "results.npz"
     slow = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-W", "error", "-m", "tests.simulation.cuda_cases", str(path)]
+    counted = ["-m", "coverage", "run"] if "COVERAGE_RUN" in os.environ else []  # kernels as plain Python, all of them
+    command = [sys.executable, "-W", "error", *counted, "-m", "tests.simulation.cuda_cases", str(path)]
     done = subprocess.run(command, cwd=ROOT, env=slow, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with np.load(path) as archive:
