@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from numba.core import types
+from numba.core import config, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -22,3 +22,13 @@ def matrix(typing: Any, flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
         return part._getvalue()
 
     return signature, generate
+
+
+def _plain(flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
+    """The same in Python, and checked."""
+    begin, rows, columns = int(begin), int(rows), int(columns)
+    return flat[begin : begin + rows * columns].reshape(rows, columns)
+
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    matrix = _plain  # type: ignore[assignment]
