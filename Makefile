@@ -53,9 +53,10 @@ PAGES := tests/cli tests/report tests/plots tests/experiments tests/examples tes
 RUN := $(BIN)/python -m
 PYTEST = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -m "not slow" -p no:cacheprovider --durations=15
 
-test: check
-	@echo "Running the tests in six parts, three at a time; each prints when it is done. The first time takes ten minutes."
-	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-processes test-rest test-pages test-processor test-site
+test: setup
+	@echo "Running the checks and the tests in seven parts, three at a time; each prints when it is done."
+	@echo "The first time takes some ten minutes."
+	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes check test-pages test-processor test-site
 
 coverage: setup
 	@rm -rf out/coverage
