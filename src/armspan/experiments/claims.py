@@ -81,8 +81,8 @@ def same_curves(key: str, one: str, other: str, statement: str) -> Claim:
         runs = result.runs.size
         how = "identical in all" if same else "different in some of"
         outcome = (
-            f"the curves of {one} and {other} are {how} {runs} runs. Both run in the dual form; that Algorithm 1 as "
-            "printed chooses the same can be seen with the engine python, which runs it."
+            f"the curves of {one} and {other} are {how} {runs} runs. Both use a faster "
+            "form of Algorithm 1; with --engine python it runs as the paper prints it, and chooses the same."
         )
         return Finding(statement, same, outcome)
 
