@@ -20,12 +20,12 @@ def canvas(ax: Any = None, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
     """Axes to draw in. Without any given, a new figure of this size, which a notebook then shows."""
     if ax is not None and not isinstance(ax, Axes):
         raise InvalidParameter(f"ax must be Matplotlib Axes or None, got {ax!r:.60}")
-    with matplotlib.rc_context(SETTINGS):
-        if ax is None:
-            from matplotlib import pyplot  # it picks a backend, which reports do not need
+    if ax is None:
+        from matplotlib import pyplot  # it picks a backend, which reports do not need
 
-            ax = pyplot.subplots(figsize=size, layout="constrained")[1]
-        yield ax
+        new = pyplot.figure(figsize=size, layout="constrained")  # before rc_context, which undoes a notebook's settings
+    with matplotlib.rc_context(SETTINGS):
+        yield new.subplots() if ax is None else ax
 
 
 def figure(size: tuple[float, float] = SIZE) -> Figure:
