@@ -3,6 +3,8 @@
 import html
 from collections.abc import Sequence
 
+APART = "style='padding: 0.2em 0.6em'"
+"""Cells stand apart, whatever the page around them does."""
 MOST_ROWS = 20
 """Rows that a notebook shows of an object."""
 
@@ -16,7 +18,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = 
 
 def _row(cells: Sequence[str]) -> str:
     first, *others = map(html.escape, cells)
-    return f"<tr><th scope='row'>{first}</th>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>"
+    return f"<tr><th scope='row'>{first}</th>{''.join(f'<td {APART}>{cell}</td>' for cell in others)}</tr>"
 
 
 def shown(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], more: int = 0) -> str:

@@ -93,3 +93,14 @@ def test_search_needs_no_server() -> None:
     """The index is a script, which a browser loads from a file, too."""
     assert any(link.startswith("searchindex.js") for link in page(SITE / "search.html").loads)
     assert "Search.setIndex" in (SITE / "searchindex.js").read_text(encoding="utf-8")[:200]
+
+
+@pytest.mark.parametrize("notebook", sorted(path.stem for path in (DOCS / "notebooks").glob("*.md")))
+def test_every_plot_of_a_notebook_is_shown(notebook: str) -> None:
+    """One picture for every cell that draws in a figure of its own."""
+    cells = re.findall(
+        r"^```\{code-cell\}.*?^```$", (DOCS / "notebooks" / f"{notebook}.md").read_text("utf-8"), re.M | re.S
+    )
+    drawing = [cell for cell in cells if "plt.subplots(" in cell or re.search(r"^ax = \w+\.plot\(", cell, re.M)]
+    shown = [src for src in Page(SITE / "notebooks" / f"{notebook}.html").loads if "_images/" in src]
+    assert len(shown) == len(drawing) > 0
