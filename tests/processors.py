@@ -110,7 +110,7 @@ def main() -> int:
     if args.core:
         print(core())
         return 0
-    from llvmlite import binding  # type: ignore[import-untyped]
+    from llvmlite import binding
 
     config: Any = np.show_config(mode="dicts")
     choice = has_a_choice(config)

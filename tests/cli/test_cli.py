@@ -1,6 +1,8 @@
 """The command line: what it prints, what it writes, exit codes, and Ctrl-C."""
 
+import html
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -224,6 +226,10 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads((folder / "audit.json").read_text()) == content
     page = (folder / "audit.html").read_text()
     assert "2 of 400 rows" in page
+    said = next(line for line in out.splitlines() if line.startswith("Recommended: "))
+    section = re.search("<h2 id='section-[0-9]+'>Which policy to run</h2>\n<p>(.*)</p>", page)
+    assert section is not None
+    assert html.unescape(section[1]) == said
     assert "data:image/svg+xml" in page
     assert (folder / "diversity.png").stat().st_size > 10_000
     assert content["rows_left_out"] == [4, 11]

@@ -86,6 +86,19 @@ def test_help_has_an_example_and_fits(
         assert all(f" {name} " in text or f" {name}\n" in text for name in COMMANDS)
 
 
+def test_the_help_of_reproduce_says_what_every_figure_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert status(["reproduce", "--help"]) == 0
+    lines = [line.removeprefix("  FIGURE").strip() for line in capsys.readouterr().out.splitlines()]
+    said = dict(line.split(": ", 1) for line in lines if line.endswith(";") and ": " in line)  # one line each
+    figures = parser().commands["reproduce"].words["figure"]
+    assert tuple(said) == tuple(name for name in figures if name != "all")
+    assert len(set(said.values())) == len(said)
+    assert ";" not in said.values()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_input_is_one_sentence_and_exit_code_2(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from armspan.cli.log_table import INTERCEPT, MOST_LEVELS, LogTable, prepare, read
+from armspan.cli.log_table import MOST_LEVELS, LogTable, prepare, read
 from armspan.cli.main import main
+from armspan.diversity.logged import INTERCEPT
 from armspan.errors import ArmspanError, BadFile, InvalidParameter
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "offers-log.csv"
@@ -134,7 +135,9 @@ def test_an_intercept_is_added_where_it_is_asked_for() -> None:
     assert log.features == ["age", "visits", INTERCEPT]
     np.testing.assert_array_equal(log.X[:, 2], np.ones(N))
     assert log.notes == []
-    assert prepared(table(one=1), intercept=True).features == ["age", "visits", "one"]
+    assert prepared(table(zero=0), intercept=True).features == ["age", "visits", "zero", INTERCEPT]
+    with pytest.raises(InvalidParameter, match=r"intercept must be left out .*, got 'one', which is always 1$"):
+        prepared(table(one=1), intercept=True)
 
 
 def test_rows_with_missing_values_are_set_aside() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -604,6 +605,32 @@ def test_with_exact_means_who_may_lead_does(K: int, margin: float, seed: int) ->
     np.testing.assert_array_equal(found.may, found.surely[:, None] == np.arange(K))
 
 
+# -- an intercept ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("names", [None, ["age", "visits"]])
+def test_an_intercept_is_a_column_of_ones_added_by_hand(names: list[str] | None, strict: bool) -> None:
+    log = log_of(THETA, 600, seed=3)
+    X, ones = log.X[:, 1:], np.ones(len(log.X))
+    by_hand = log._replace(X=np.column_stack([X, ones])).audit(
+        feature_names=[*(names or ["0", "1"]), "intercept"], strict=strict
+    )
+    added = log._replace(X=X).audit(feature_names=names, intercept=True, strict=strict)
+    assert str(added) == str(by_hand)
+    for field in fields(LoggedDiversity):
+        np.testing.assert_array_equal(getattr(added, field.name), getattr(by_hand, field.name))
+    assert added.shared_spread != log._replace(X=X).audit().shared_spread
+
+
+def test_an_intercept_of_a_frame_and_of_features_that_are_0() -> None:
+    log = log_of(THETA, 300, seed=3)
+    frame = pd.DataFrame({"age": log.X[:, 1], "new": 0.0})
+    found = audit_log(frame, log.arms.tolist(), log.rewards, intercept=True)
+    assert found.feature_names == ("age", "new", "intercept")
+    assert log._replace(X=np.zeros((300, 1))).audit(intercept=True).rank == 1  # arms that differ in their means alone
+
+
 # -- (k) bad input -----------------------------------------------------------------------------------------------------
 
 
@@ -626,6 +653,12 @@ def small(**options: Any) -> Callable[[], object]:
         (small(arm_names=["a", "c"]), "arms must be among arm_names, got 'b'"),
         (small(arm_names=[["a"], ["b"]]), "arms must be names or numbers"),
         (small(feature_names=["q"]), "feature_names must have 2 entries, got 1"),
+        (small(intercept=True, feature_names=["q", "r", "s"]), "feature_names must have 2 entries, got 3"),
+        (small(intercept=1), "intercept must be True or False, got 1"),
+        (
+            lambda: audit_log([[2, 5], [3, 5]], ["a", "b"], [1, 2], feature_names=["q", "five"], intercept=True),
+            "intercept must be left out where a feature is constant already, got 'five', which is always 5",
+        ),
         (lambda: audit_log(np.eye(2), ["a"], [1.0, 2.0]), "arms must have 2 entries, one per row of X, got 1"),
         (lambda: audit_log(np.eye(2), ["a", "a"], [1.0, 2.0]), "arms must name at least 2 arms, got 1"),
         (lambda: audit_log(np.eye(2), ["a", "b"], [1.0, np.nan]), "rewards must be finite"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from armspan.cli.main import main
 from armspan.experiments.adversary import SIGMAS, oppose
@@ -22,7 +23,7 @@ def test_means_and_intervals_are_those_of_the_runs(found: Any) -> None:
     assert mean.shape == half.shape == (4, len(SIGMAS))
     last = found.results[2].pseudo_regret[1, :, -1]
     assert mean[1, 2] == pytest.approx(np.mean(last))
-    assert half[1, 2] == pytest.approx(1.96 * np.std(last, ddof=1) / np.sqrt(3))
+    assert half[1, 2] == pytest.approx(stats.t.ppf(0.975, 2) * stats.sem(last))
 
 
 def test_everything_is_drawn_and_written(found: Any, tmp_path: Path) -> None:
@@ -45,3 +46,15 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Final regret against the adversary: mean ± half of a 95 % interval"
     assert [line.split()[0] for line in lines[-len(SIGMAS) :]] == [f"{sigma:g}" for sigma in SIGMAS]
+
+
+def test_one_run_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "adversary", "--runs", "1", "--horizon", "20"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Final regret against the adversary: one run\n")
+    assert "±" not in out
+    assert main([*command, "--json", "--out", str(tmp_path)]) == 0
+    regret = json.loads(capsys.readouterr().out)["regret"]
+    assert all(row["half_width"] == [None] * len(SIGMAS) for row in regret.values())
+    assert "±" not in (tmp_path / "adversary.html").read_text(encoding="utf-8")

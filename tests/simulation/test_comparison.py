@@ -8,21 +8,27 @@ from scipy import stats
 
 import armspan
 from armspan.errors import InvalidParameter
-from armspan.simulation.comparison import compared, quantile
+from armspan.simulation.comparison import compared
+from armspan.simulation.student import half_width, quantile
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 29, 99, 9999])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 29, 99, 9999, 10**6])
 def test_students_quantile_is_scipys(freedom: int) -> None:
-    assert quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=2e-3)
+    assert quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-9)
 
 
-@given(st.integers(0, 10**6), st.integers(3, 40))
+def test_a_single_run_has_no_width() -> None:
+    assert np.isnan(half_width(2.0, 1))
+    assert np.isnan(half_width(np.zeros((2, 3)), 1)).all()
+
+
+@given(st.integers(0, 10**6), st.integers(2, 40))
 def test_the_interval_is_that_of_the_paired_t_test(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     one, other = rng.gamma(2, 10, n), rng.gamma(2, 12, n)
     found = compared(("a", "b"), 10, one, other)
     expected = stats.ttest_rel(other, one).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=5e-3, abs=5e-2)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-9)
     assert found.ahead == pytest.approx(np.mean(other > one))
 
 

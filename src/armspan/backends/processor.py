@@ -24,7 +24,7 @@ def processor() -> str:
 
 @cache
 def _host() -> tuple[str, str, str]:
-    from llvmlite import binding  # type: ignore[import-untyped]
+    from llvmlite import binding
 
     return platform.machine(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 

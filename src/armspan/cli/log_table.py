@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from armspan.diversity.logged import constant_features, with_intercept
 from armspan.errors import BadFile, InvalidParameter
 
 PROPENSITIES = {"propensity", "propensity_score", "pscore", "probability", "prob", "p", "logging_probability"}
@@ -16,7 +17,6 @@ TIMES = {"time", "timestamp", "date", "datetime"}
 IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
 MOST_LEVELS = 50
 """A column with more different words than this is not a category."""
-INTERCEPT = "intercept"
 
 
 @dataclass
@@ -125,9 +125,9 @@ def prepare(
     good = frame[complete]
     names = [name for name in columns if name != reward and (name in features or good[name].any())]  # levels that occur
     X = good[names].to_numpy(float)
-    constant = bool(((np.ptp(X, axis=0) == 0) & (X[0] != 0)).any())
-    if (intercept or encoded) and not constant:
-        X, names = np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
+    constant = constant_features(X).size > 0
+    if intercept or (encoded and not constant):
+        X, names = with_intercept(X, names)
         notes += [] if intercept else ["An intercept is added; it stands for the categories without a column."]
     elif not constant:
         notes.append("No feature is constant: add --intercept unless rewards are 0 where all features are 0.")

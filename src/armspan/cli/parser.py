@@ -55,6 +55,13 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"must be one of {allowed}, got {value!r}")
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help in which the lines of an argument's help stay lines of their own, each filled where it is too long."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return [line for part in text.splitlines() for line in super(_Help, self)._split_lines(part, width)]
+
+
 def _sentence(message: str) -> str:
     """What argparse says, as a sentence that begins with the argument."""
     argument = re.fullmatch(r"argument (\S+): (.*)", message, flags=re.DOTALL)
@@ -74,7 +81,7 @@ def add_command(commands: Any, name: str, *, help: str, description: str, exampl
         help=help,
         description=textwrap.fill(description, width),
         epilog=f"example:\n{textwrap.indent(example, '  ')}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
     )
     parser.about = help
     return parser

@@ -1,7 +1,8 @@
 """armspan reproduce: the paper's figures, at full size or smaller."""
 
 import argparse
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from armspan._json import as_json
 from armspan.cli import contests
@@ -12,6 +13,7 @@ from armspan.cli.parser import add_command, whole
 from armspan.cli.progress import Bars
 from armspan.errors import InvalidParameter
 from armspan.experiments import ALL, FIGURES, DialResult, Effort, Outcome, PanelResult, Tails, reproduce
+from armspan.experiments.reproduction import GLOSSES
 from armspan.report.numbers import reproduction as numbers
 from armspan.simulation.engines import NAMES
 
@@ -21,8 +23,18 @@ armspan reproduce 1a --runs 20 --horizon 50000 --out out/1a
 armspan reproduce arena --out out/arena    # all policies on sixteen problems
 armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
 
-CONTESTS = {"arena": contests.arena, "adversary": contests.adversary}
-"""Figures with a page of their own."""
+
+class Contest(NamedTuple):
+    """A figure with a page of its own: what runs it, and what it shows in a few words."""
+
+    run: Callable[[argparse.Namespace], int]
+    gloss: str
+
+
+CONTESTS = {
+    "arena": Contest(contests.arena, "all compiled policies on fixed problems, ranked"),
+    "adversary": Contest(contests.adversary, "greedy where an adversary picks the contexts"),
+}
 TAILS = {"runs": 10_000, "horizon": 100_000}
 """Tails want many runs; so many take a few minutes without a GPU."""
 
@@ -37,15 +49,16 @@ def add_parser(commands: Any) -> None:
         "idea, predictions, tails, arena and adversary.",
         example=EXAMPLE,
     )
-    every = (*FIGURES, *CONTESTS)
+    glosses = GLOSSES | {name: contest.gloss for name, contest in CONTESTS.items()}
     parser.add_argument(
         "figure",
         nargs="?",
         default="all",
         metavar="FIGURE",
-        help=f"{', '.join(every)}, or all (the default), which stands for {', '.join(ALL)}",
+        help="\n".join(f"{name}: {gloss};" for name, gloss in glosses.items())
+        + f"\nall (the default): {', '.join(ALL)}",
     )
-    parser.suggest("figure", (*every, "all"))
+    parser.suggest("figure", (*glosses, "all"))
     size = Effort()
     runs = f"{size.runs}; tails {TAILS['runs']:,}; arena and adversary {contests.RUNS}"
     horizon = f"{size.horizon:,}; tails {TAILS['horizon']:,}; the arena has a horizon for each problem"
@@ -77,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         known = ", ".join((*FIGURES, *CONTESTS))
         raise InvalidParameter(f"figure must be one of {known} or all, got {args.figure!r}")
     if args.figure in CONTESTS:
-        return CONTESTS[args.figure](args)
+        return CONTESTS[args.figure].run(args)
     figures = ALL if args.figure == "all" else (args.figure,)
     given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
     usual = TAILS if figures == ("tails",) else {}

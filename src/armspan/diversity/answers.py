@@ -1,4 +1,4 @@
-"""Evidence in words: the answers to the two questions, why, what follows, and what would settle what is not known."""
+"""Evidence in words: the answers to the two questions, why, what follows, and what would settle an open question."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -39,10 +39,10 @@ class Problem(NamedTuple):
 
 
 class More(NamedTuple):
-    """What would settle a question: so many times as many rows, 0 if none of `TIMES` is enough; which arm, where.
+    """What would settle a question: how many times as many rows (0 if none of `TIMES` is enough), which arm, where.
 
-    fewest : where nothing is known of the arm, how many rows it must have at least, and they must vary in all
-        directions; else 0.
+    fewest : where nothing is known about the arm, the least number of rows it must have, which must vary in all
+        directions; otherwise 0.
     """
 
     times: int
@@ -180,7 +180,7 @@ def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
 
 
 def estimated_span(spread: float) -> Verdict:
-    """HLS of contexts that were seen, where who is best follows from estimates: a number, and no verdict."""
+    """HLS of contexts that were seen, where estimates decide which arm is best: a number, not a verdict."""
     about = f"The spread of the best arms' features together is about {spread:.3g}, by the parameters given"
     ifs = "In a model with one θ for all arms, a true spread above 0 and a gap make OFUL's regret constant."
     return Verdict(HLS, "not known", f"{about}: an estimate, because they may be wrong. {ifs}")

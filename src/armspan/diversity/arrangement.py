@@ -1,11 +1,11 @@
-"""The least diverse of all half-spaces, by looking at every one that holds different features.
+"""The least diverse of all half-spaces, found by looking at every one that holds different features.
 
 Half-spaces {x : uᵀx ≥ 0} differ only where u crosses a hyperplane {u : xᵀu = 0}, so u matters only by its cell of that
 arrangement. Features that span make every cell a pointed cone, with an edge: a ray v that is orthogonal to d - 1
 independent features. Seen from an edge, a cell is v turned a little, to one side or the other of the features that are
-orthogonal to v; and that is the same problem in one dimension less. Where those are d - 1 features, each may be put on
-either side, and the worst cell has the lighter side of each. Where they are more, not all sides go together, and the
-same search is made among them; unless even the lighter side of each would not be worse than what is known already.
+orthogonal to v; this is the same problem in one dimension less. If there are d - 1 such features, each may be put on
+either side, and the worst cell has the lighter side of each. If there are more, not all sides are compatible, and the
+same search is made among them, unless even the lighter side of each would not be worse than what is already known.
 """
 
 from dataclasses import dataclass
@@ -102,7 +102,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class Worst:
-    """What became of the search: `complete` if it was made; the smallest λ_min, and its direction if that was new."""
+    """The outcome of the search: `complete` if it was made; the smallest λ_min, and its direction if that was new."""
 
     complete: bool
     eigenvalue: float

@@ -2,7 +2,7 @@
 
 A search over subsets of d features. It is exact while that is feasible: adding a feature to a subset can only lower
 λ_min of its Gram matrix (Cauchy's interlacing), so a subset that is already below the best basis found is not
-extended. Beyond that λ₀ is known within an interval: a basis that was found, and a bound that no basis passes.
+extended. Beyond that, λ₀ is known within an interval: a basis that was found, and a bound that no basis exceeds.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class Basis:
     rows : tuple of int
         Which they are; empty if no basis exists.
     eigenvalue : float
-        λ_min(ΦᵀΦ) of these rows, a lower bound of the best.
+        λ_min(ΦᵀΦ) of these rows, a lower bound on the best.
     upper : float
         What no basis exceeds; equal to eigenvalue if the search was exact.
     """
@@ -98,7 +98,7 @@ def lambda_0(optimal_features: Sequence[FloatArray]) -> Basis:
 
 
 def dual_bound(X: FloatArray, iterations: int = 400) -> float:
-    """A number that λ_min(ΦᵀΦ) of no d rows of X (m, d) passes.
+    """A number that λ_min(ΦᵀΦ) exceeds for no d rows of X (m, d).
 
     For every M ⪰ 0 with trace 1, λ_min(Σ xxᵀ) ≤ Σ xᵀMx, which is at most the sum of the d largest xᵀMx. This holds for
     any M; a good one is found among single directions and by exponentiated gradient steps.
@@ -175,8 +175,9 @@ def _smallest(gram: FloatArray, subsets: IntArray) -> FloatArray:
 def exchange(X: FloatArray, work: float = EXCHANGE_WORK) -> IntArray:
     """A good basis: `_farthest`, and then single rows exchanged while it helps.
 
-    With v the eigenvector of λ_min, putting row j for row i raises λ_min by at most (vᵀx_j)² - (vᵀx_i)². Only exchanges
-    that may gain are tried, the most promising first, and a round ends with the first chunk that holds a gain.
+    With v the eigenvector of λ_min, replacing row i by row j raises λ_min by at most (vᵀx_j)² - (vᵀx_i)². Only
+    exchanges that may gain are tried, the most promising first, and a round ends with the first chunk that holds a
+    gain.
     """
     d, rows = X.shape[1], _farthest(X)
     most = max(d, int(work / d**3))

@@ -48,7 +48,7 @@ def least_diverse_half_space(X: FloatArray, weights: FloatArray, *, most: int = 
     weights : (m,) array
         Their probabilities.
     most : int, default 5000
-        By how many rows half-spaces are compared, if there are more; the one chosen is measured by all of them.
+        How many rows are used to compare half-spaces, if there are more; the chosen one is measured with all rows.
     """
     d = X.shape[1]
     if d == 1:

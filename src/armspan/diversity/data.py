@@ -1,4 +1,4 @@
-"""audit(): are contexts diverse? Of an environment, or of contexts that were seen with parameters that are known."""
+"""audit(): are contexts diverse? Either those of an environment, or contexts that were seen, with known parameters."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _FOR_LOGS = "logged decisions are audited by armspan.diversity.audit_log, or by 
 
 
 class ContextData:
-    """Contexts that were seen as a problem to be audited: each row is as likely as any other.
+    """Contexts that were seen, as a problem to be audited: all rows are equally likely.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ContextData:
     theta_hat : (K, d) array
         Parameters of the arms.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     noise_scale = 1.0
@@ -132,11 +132,11 @@ def audit(
     env : Environment, optional
         The environment.
     contexts : (n, d) or (n, K, d) array, optional
-        A sample of the contexts that come: features that the arms share, or one row per arm.
+        A sample of contexts: features that the arms share, or one row per arm.
     theta_hat : (K, d) array, optional
         Parameters of the arms, with `contexts`.
     arm_names, feature_names : list, optional
-        What the report calls them; numbers from 0 if left out.
+        Their names in the report; numbers from 0 if left out.
     rank_tolerance : float, default 1e-9
         Singular values below this times the largest count as 0 in ranks, after every feature is brought to one scale.
     margin : float, optional

@@ -15,7 +15,7 @@ _NOTHING = 1e-6
 
 
 def plainest(space: FloatArray, scale: FloatArray, constant: BoolArray) -> FloatArray:
-    """Of the directions in a space, given by independent columns (d, m), one with as few features as can be.
+    """Of the directions in a space, given by independent columns (d, m), one with as few features as possible.
 
     scale : (d,) the size of each feature, so that units do not matter. constant : (d,) features that never change; they
     are named as part of what others add up to, rather than those others.

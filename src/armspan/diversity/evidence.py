@@ -1,14 +1,14 @@
 """What contexts show: in which an arm surely leads, in which it may, and what follows for the two questions.
 
-*Diverse?* P_a is the share of contexts in which arm a leads by the margin m or more, and how far those spread is
+*Diverse?* P_a is the share of contexts in which arm a leads by the margin m or more. How far those contexts spread is
 S_a = λ_min(E[zzᵀ 1{a leads by m}]), in whitened coordinates z: 1/K where K arms share all contexts evenly, 0 where they
 do not span. Contexts are diverse if every P_a is at least `LEAST_SHARE`/K and every S_a at least `LEAST_SPREAD`/(K·r).
-*Gap?* There is one if no arm leads by m in at most `MOST_LEADLESS` of the contexts.
+*Gap?* There is one if some arm leads by m in all but at most `MOST_LEADLESS` of the contexts.
 
-Mean rewards are known within bands. A context that an arm surely leads counts for "yes", one that it may lead against
-"no"; so do those that it leads with coefficients at the edge of what is plausible. Shares have exact limits. Of a
-spread, a sample's λ_min is too small on average, so less its error it is a lower limit; the upper limit takes the
-direction from one half of the contexts and the spread along it from the other.
+Mean rewards are known within bands. A context that an arm surely leads counts for "yes", one that it may lead counts
+against "no"; so do those that it leads with coefficients at the edge of what is plausible. Shares have exact limits.
+For a spread, a sample's λ_min is too small on average, so λ_min minus its error is a lower limit; the upper limit takes
+the direction from one half of the contexts and the spread along it from the other.
 """
 
 import math
@@ -42,7 +42,7 @@ class Leaders:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Limits of what the questions are about; each lower and upper limit is wrong with a small stated probability.
+    """Limits of the numbers that the questions are about; each limit is wrong with a small stated probability.
 
     share, spread : (K, 2) of P_a and S_a. leadless : (2,) of the share of contexts in which no arm leads by the margin.
     weakest : (K, r) the direction in which each arm's contexts spread least. needed : the least P_a and S_a for "yes".
@@ -105,14 +105,14 @@ def evidence(
 ) -> Evidence:
     """Limits from contexts z (n, r), or (n, K, r) where arms have features of their own.
 
-    alpha : the error probability of each limit. times : as if there were so many times as many contexts.
+    alpha : the error probability of each limit. times : as if there were this many times as many contexts.
     drawn : plausible coefficients.
 
-    Upper limits come from bands that hold in all contexts at once. Besides, an arm's share and spread are said to be
-    below what is needed, and no more than that, if they are with nearly all plausible coefficients. And of contexts
-    without a leader there is another limit, of which the smaller counts: bands that hold in each context only are
-    narrower, and a share β of those contexts is expected to be missed, half of them with probability 2β at most
-    (Markov's inequality); so that limit is multiplied by `MISSED`.
+    Upper limits come from bands that hold in all contexts at once. In addition, an arm's share and spread are said to
+    be below what is needed, and no more than that, if they are so with nearly all plausible coefficients. And there is
+    a second limit of the contexts without a leader; the smaller of the two counts. It comes from bands that hold only
+    in each context singly and are narrower: a share β of those contexts is expected to be missed, half of them with
+    probability 2β at most (Markov's inequality); so that limit is multiplied by `MISSED`.
     """
     everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
     mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)

@@ -1,4 +1,4 @@
-"""What a log says of each arm's mean reward in a context: least squares, with bands that hold for all contexts at once.
+"""What a log says about each arm's mean reward in a context: least squares, with bands for all contexts at once.
 
 Features are whitened first: z = Wᵀx with E[zzᵀ] = I over the log's contexts, in as many directions as these vary in. So
 units do not matter, and columns that are combinations of others cost nothing. There is no ridge: an arm with few rows
@@ -24,7 +24,7 @@ MOST_PRODUCTS = 30
 
 
 class Whitened(NamedTuple):
-    """Contexts z (n, r) with E[zzᵀ] = I, and how they come from features.
+    """Contexts z (n, r) with E[zzᵀ] = I, and how they are computed from features.
 
     even : (n, d) features at one scale, x_j/rms(x_j). weights : (d, r) with z = even·weights. missing : (d, d - r)
     directions of x in which contexts do not vary.
@@ -53,7 +53,7 @@ def whiten(X: FloatArray) -> Whitened:
 class Fits:
     """Each arm's least squares in whitened coordinates.
 
-    theta : (K, r). rows : (K,). known : (K,) whether an arm has rows enough to say anything.
+    theta : (K, r). rows : (K,). known : (K,) whether an arm has enough rows to say anything.
     covariance : (K, 2, r, r) of theta, once for noise that is the same in all contexts, once for any noise.
     gram : (K, r, r) Σzzᵀ of the arm's rows. noise : the standard deviation of the residuals of all known arms.
     crooked : (K,) how far the mean reward is from linear, as a standard deviation over contexts; 0 where nothing shows.
@@ -159,7 +159,7 @@ class Bands(NamedTuple):
         return np.where(np.isnan(half), np.inf, half)  # nothing is known, in a context of zeros too
 
     def narrower(self, factor: float) -> "Bands":
-        """The same with bands so many times as narrow."""
+        """The same with bands this many times as narrow."""
         reaches = {kind: getattr(self, kind) / factor for kind in ("all_arms", "one_arm", "mostly")}
         return self._replace(**reaches)
 

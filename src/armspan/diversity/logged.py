@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1e140
 LEVEL = 0.05
+INTERCEPT = "intercept"
+"""What the constant feature is called, by agents too."""
 _HEAD = ("arm", "rows", "best in … of contexts", "spread there")
 
 
@@ -44,9 +46,9 @@ class LoggedArm:
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     rows : int
-        How many decisions for it the log has.
+        How many decisions the log has for it.
     known : bool
         Whether those are enough.
     best : (float, float)
@@ -85,17 +87,17 @@ class LoggedDiversity:
     rank : int
         In how many directions they vary.
     redundant : str
-        What is always so, if they vary in fewer directions than there are features.
+        What is always true of the features, if they vary in fewer directions than their number.
     margin : float
         By how much an arm must lead, in units of the reward.
     level : float
         How often an answer may be wrong.
     needed : (float, float)
-        What `share` and `spread` of every arm must be at least for the answer "diverse".
+        The least `share` and `spread` that every arm must have for the answer "diverse".
     leadless : (float, float)
         Limits of the share of contexts in which no arm leads by the margin.
     weakest : (d,) array
-        The direction in which least was seen.
+        The direction that was seen least.
     shared_spread : float
         Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
         features, so it does not matter which is best.
@@ -274,6 +276,7 @@ def audit_log(
     *,
     feature_names: Sequence[Any] | None = None,
     arm_names: Sequence[Any] | None = None,
+    intercept: bool = False,
     name: str = "log",
     level: float = LEVEL,
     margin: float | None = None,
@@ -285,18 +288,19 @@ def audit_log(
     Parameters
     ----------
     X : (n, d) array or DataFrame
-        Features, shared by the arms, as numbers: words must be turned into one column per category, and a column of
-        ones is the intercept.
+        Features, shared by the arms, as numbers: words must be turned into one column per category.
     arms : list of n names
         The arm that was chosen in each row.
     rewards : (n,) array
         What came of it.
     feature_names : list, optional
-        What the answers call the features; the columns of a DataFrame, or else numbers from 0, if left out.
+        Names of the features in the answers; if left out, the columns of a DataFrame, or else numbers from 0.
     arm_names : list, optional
         All arms there are, if some may have no rows.
+    intercept : bool, default False
+        Add a constant feature 1, as the last one, called "intercept". Refused if X has a constant feature already.
     name : str, default "log"
-        What the report calls the log.
+        Name of the log in the report.
     level : float, default 0.05
         How often an answer may be wrong.
     margin : float, optional
@@ -318,6 +322,11 @@ def audit_log(
     X = _validate.array("X", X, shape=("n", "d"))
     rewards = _validate.array("rewards", rewards, shape=(len(X),))
     check_names("feature_names", feature_names, X.shape[1])
+    if not isinstance(intercept, bool):
+        raise InvalidParameter(f"intercept must be True or False, got {intercept!r:.60}")
+    features = list(map(str, range(X.shape[1]) if feature_names is None else feature_names))
+    if intercept:
+        X, features = with_intercept(X, features)
     if not 0 < _validate.real("level", level, above=0) < 0.5:
         raise InvalidParameter(f"level must be > 0 and < 0.5, got {level:g}")
     if margin is not None:
@@ -339,8 +348,22 @@ def audit_log(
         raise InvalidParameter(f"arms must name at least 2 arms, got {len(names)}")
     options: Any = {"level": level, "margin": margin, "strict": strict, "noise_scale": noise_scale}
     judged = Judged(X, chosen, rewards, len(names), **options)
-    features = tuple(map(str, range(X.shape[1]) if feature_names is None else feature_names))
-    return _in_words(judged, X, name, tuple(names), features, level)
+    return _in_words(judged, X, name, tuple(names), tuple(features), level)
+
+
+def with_intercept(X: FloatArray, names: list[str]) -> tuple[FloatArray, list[str]]:
+    """The features (n, d) and their names with a column of ones at the end, unless one of them is constant already."""
+    for j in constant_features(X):
+        raise InvalidParameter(
+            f"intercept must be left out where a feature is constant already, got {names[j]!r}, "
+            f"which is always {X[0, j]:g}"
+        )
+    return np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
+
+
+def constant_features(X: FloatArray) -> IntArray:
+    """The columns of X (n, d) that are the same in all rows, and not 0."""
+    return np.flatnonzero((np.ptp(X, axis=0) == 0) & (X[0] != 0))
 
 
 def _in_words(

@@ -24,7 +24,7 @@ SAMPLES = 200_000
 
 @runtime_checkable
 class Audited(Protocol):
-    """What an audit must know of an environment."""
+    """What an audit must know about an environment."""
 
     name: str
     n_arms: int

@@ -3,7 +3,7 @@
 For each arm a basis Φ_a is chosen among the features in which it is best. Features are grouped by the basis vector
 onto which they project the most (the paper's inequalities say the least, its words the most), and a meta-context is a
 group within distance r = ½√(λ₀/d) of its vector. p is how often the rarest meta-context arrives. Any valid Φ gives a
-bound; this one is searched for to make that bound small.
+bound; the search here looks for one that makes the bound small.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class MetaContexts:
     Attributes
     ----------
     bases : (K, d, d) array
-        The basis of each arm, its vectors as rows.
+        The basis of each arm, with its vectors as rows.
     lambda_0 : float
         λ₀ of these bases.
     radius : float

@@ -11,7 +11,7 @@ SQUARED_ROUNDING = 1e-6
 
 
 def leads(means: FloatArray) -> FloatArray:
-    """How far the best arm leads the second in each context; 0 where they differ by rounding alone.
+    """How far the best arm leads the second in each context; 0 where they differ only by rounding.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def leads(means: FloatArray) -> FloatArray:
 
 
 def losses(means: FloatArray) -> FloatArray:
-    """What each arm loses against the best in each context; 0 where they differ by rounding alone.
+    """What each arm loses compared with the best in each context; 0 where they differ only by rounding.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def reward_gap(means: FloatArray) -> float:
     """Δ: the least that an arm which is not best falls behind; 0 if none ever does.
 
     Arms that tie for best cost nothing, whichever is pulled, so they do not make Δ 0: in each context it is the lead of
-    the best mean over the best smaller one. That is what the proof needs, which takes Δ for the regret of any
+    the best mean over the best smaller one. That is what the proof needs, where Δ is the least regret of any
     suboptimal pull. C_a needs more, a single best arm: see `leads`.
 
     Parameters

@@ -1,11 +1,11 @@
 """Coefficients that a log leaves possible, drawn at random, and which contexts an arm leads with them.
 
 An upper limit of how often an arm leads must hold for the coefficients as they are, not in each context for the worst
-coefficients there. So coefficients are drawn as the estimates' errors are distributed, and the limit is what all but a
-few draws stay below. Where the coefficients with which an arm leads too seldom form a convex set, as with one rival,
-this is wrong no more often than those few draws: a half-space that touches the set at the truth has as many draws
-beyond it as estimates that are farther off. (A lower limit would not hold so: of arms that are all alike, nearly every
-draw makes one lead.)
+coefficients there. So coefficients are drawn from the distribution of the estimates' errors, and the limit is what all
+but a few draws stay below. Where the coefficients with which an arm leads too seldom form a convex set, as with one
+rival, this is wrong no more often than those few draws: a half-space that touches the set at the truth has as many
+draws beyond it as estimates that are farther off. (A lower limit would not hold in this way: where all arms are alike,
+nearly every draw makes one of them lead.)
 """
 
 import math
@@ -25,13 +25,13 @@ MOST_ARMS = 20
 
 
 class Plausible(NamedTuple):
-    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn of others."""
+    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
 
     theta: FloatArray
     known: BoolArray
 
     def narrower(self, factor: float) -> "Plausible":
-        """The same with errors so many times as small."""
+        """The same with errors this many times as small."""
         return self._replace(theta=self.theta[0] + (self.theta - self.theta[0]) / factor)
 
 

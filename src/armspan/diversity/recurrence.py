@@ -1,4 +1,4 @@
-"""How often the contexts of the bases come, for the proof of Theorem 1 and for its events in a run."""
+"""How often the contexts of the bases arrive, for the proof of Theorem 1 and for its events in a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from armspan._typing import FloatArray, IntArray
 class BasisContexts:
     """The contexts of a finite set that Theorem 1 counts on.
 
-    Contexts in which every arm has the same features are not different. See `armspan.theory.t_1` for what merging
+    Contexts in which every arm has the same features count as one context. See `armspan.theory.t_1` for what merging
     costs.
 
     Attributes

@@ -1,4 +1,4 @@
-"""What an audit finds: numbers and words for every arm, numbers and verdicts for the whole."""
+"""What an audit finds: numbers and words for every arm, numbers and verdicts for all of them together."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ class ArmDiversity:
     Attributes
     ----------
     arm, name : int, str
-        Its number, and what it is called.
+        Its number and its name.
     features : (m, d) array
         Its features there, of all contexts or of those sampled.
     moment : (d, d) array
@@ -112,7 +112,7 @@ class DiversityReport:
     arms : tuple of ArmDiversity
         One entry per arm.
     feature_names : tuple of str
-        What the features are called.
+        Names of the features.
     half_space : HalfSpace
         The least diverse half-space of any arm's features (covariate diversity).
     shared_spread, shared_spread_interval : float, (float, float)

@@ -15,8 +15,8 @@ def direction_words(
 ) -> str:
     """What an arm's weakest direction means.
 
-    share : how much its optimal features vary there, against where they vary most. missing : in how many directions
-    they do not vary at all. constant : (d,) features that never change there.
+    share : how much its optimal features vary there, compared with where they vary most. missing : in how many
+    directions they do not vary at all. constant : (d,) features that never change there.
     """
     where = combination(features, direction)
     if constant.all() and len(features) > 1:

@@ -1,4 +1,4 @@
-"""Environments: K arms, d features, a context process and noise, with a known truth. One file a context process."""
+"""Environments: K arms, d features, a context process and noise, with a known truth. One file per context process."""
 
 from typing import Any
 

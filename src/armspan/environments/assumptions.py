@@ -1,4 +1,4 @@
-"""The paper's Assumptions 1.1 to 1.5, checked for an environment and said in a sentence each."""
+"""The paper's Assumptions 1.1 to 1.5, checked for an environment, each with a sentence."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -40,7 +40,7 @@ class Assumption:
 
 
 class Checkable(Protocol):
-    """What an environment must tell of itself for the assumptions to be checked."""
+    """What an environment must tell about itself so that the assumptions can be checked."""
 
     feature_bound: float
     parameter_bound: float

@@ -28,7 +28,7 @@ class Environment(ABC):
     Attributes
     ----------
     name : str
-        What reports call it.
+        Its name in reports.
     n_arms, n_features : int
         K and d.
     n_contexts : int or None
@@ -40,7 +40,7 @@ class Environment(ABC):
     gap : float
         The paper's Δ: by how much an arm that is not best falls behind, at least.
     independent_arrivals : bool
-        Whether each context comes regardless of the others.
+        Whether contexts arrive independently of each other.
     compiled : bool
         Whether contexts are drawn without Python code.
     drawn_from : str or None

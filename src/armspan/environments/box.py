@@ -22,7 +22,7 @@ LEAST_ACCEPTANCE = 1e-3
 class BoxContexts(Environment):
     """Features uniform in a box, independently for each arm and step, redrawn until the best arm leads by `gap`.
 
-    The attribute `gap` is the lead that the best arm really has at least, if that is more than what was asked for.
+    The attribute `gap` is the least lead that the best arm really has, if that is more than what was asked for.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class BoxContexts(Environment):
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     drawn_from: ClassVar[str | None] = "box"
@@ -107,10 +107,10 @@ class BoxContexts(Environment):
     def certain_spans(self) -> tuple[bool | None, ...]:
         """By a closed form, in exact arithmetic; see `Environment`.
 
-        Arms have features of their own, so arm a can lead by up to top_a - max bottom_b, the largest of its means less
-        the largest of the others' smallest ones. If that is more than the gap, it leads by more than the gap on an open
-        set of draws; these have a probability above 0, and its features there, an open set too, span. If not, it leads
-        by the gap with probability 0 at most.
+        Arms have features of their own, so arm a can lead by up to top_a - max bottom_b: its largest mean minus the
+        largest of the others' smallest means. If that is more than the gap, it leads by more than the gap on an open
+        set of draws; these have a probability above 0, and its features there, an open set too, span. Otherwise it
+        leads by the gap with probability 0.
         """
         tops, bottoms = zip(*map(self._range, self.theta), strict=True)
         others = [max(bottoms[b] for b in range(self.n_arms) if b != a) for a in range(self.n_arms)]

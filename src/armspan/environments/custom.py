@@ -1,4 +1,4 @@
-"""A user's own environment, written in plain Python, behind the same face as the built-in ones."""
+"""A user's own environment, written in plain Python, with the same interface as the built-in ones."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ class CustomEnvironment(Environment):
     """Wraps any object with `n_arms`, `n_features`, `context(step, rng)` and `mean_rewards(x)`.
 
     context returns features (K, d), or (d,) shared by the arms; it may use the given `numpy.random.Generator` and the
-    step number, and nothing that changes, so that every policy meets the same contexts. mean_rewards takes those
+    step number, and nothing else that changes, so that every policy meets the same contexts. mean_rewards takes those
     features as (K, d) and returns (K,). Optional: `noise`, `feature_bound`, `parameter_bound`, `name`.
     """
 
@@ -77,7 +77,7 @@ class CustomEnvironment(Environment):
 
 
 class CustomStream:
-    """Asks the user's object for contexts, with a generator that is set anew for each (seed, run, step)."""
+    """Asks the user's object for contexts, with a generator that is reset for each (seed, run, step)."""
 
     def __init__(self, env: CustomEnvironment, seed: int, runs: IntArray) -> None:
         self._env, self._seed, self._runs = env, np.uint64(seed), runs

@@ -28,7 +28,7 @@ class DelayedRewards(Environment):
     lost : float, default 0
         Share of the rewards that never come.
     name : str, optional
-        What reports call it.
+        Its name in reports.
     """
 
     late = True

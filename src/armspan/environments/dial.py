@@ -1,4 +1,4 @@
-"""One family of problems from not diverse at all to as diverse as can be, with the same rewards throughout."""
+"""One family of problems, from not diverse at all to as diverse as possible, with the same rewards throughout."""
 
 import numpy as np
 

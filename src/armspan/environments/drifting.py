@@ -22,7 +22,7 @@ class DriftingContexts(Environment):
     Parameters
     ----------
     theta : (J, K, d) array
-        Parameters that the arms have one after the other; after the last set comes the first again.
+        Sets of parameters that the arms have in turn; after the last set, the first one follows.
     period : int
         Steps from one set to the next.
     abrupt : bool, default False
@@ -32,7 +32,7 @@ class DriftingContexts(Environment):
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from armspan.environments.table import TableEnvironment
 class FiniteContexts(TableEnvironment):
     """A finite set of contexts that arrive independently.
 
-    Its attributes `reward_table`, `best_arms`, `gap` and `lambda_0()` tell the truth about it.
+    Its truth is in `reward_table`, `best_arms`, `gap` and `lambda_0()`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class FiniteContexts(TableEnvironment):
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)`, or `Bernoulli()` for
         clicks, whose probability is the mean reward.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     def __init__(

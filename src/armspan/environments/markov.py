@@ -1,4 +1,4 @@
-"""Finite contexts that arrive as an ergodic Markov chain: all that the paper's proof needs of arrivals."""
+"""Finite contexts that arrive as an ergodic Markov chain: all that the paper's proof requires of arrivals."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class MarkovContexts(TableEnvironment):
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     independent_arrivals = False

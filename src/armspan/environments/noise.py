@@ -58,7 +58,7 @@ class Rademacher(Noise):
 
 
 class Bernoulli(Noise):
-    """Clicks: a reward is 1 with a probability that is its mean, else 0. That is ½-subgaussian around the mean."""
+    """Clicks: a reward is 1 with its mean as the probability, and 0 otherwise. It is ½-subgaussian around the mean."""
 
     code = 2  # kernels.draws.BERNOULLI
     clicks = True

@@ -1,4 +1,4 @@
-"""The perturbed adversary (Kannan et al. 2018): it sees what was done, picks contexts, and chance moves them a bit."""
+"""The perturbed adversary (Kannan et al. 2018): it sees past choices, picks contexts, and chance moves these."""
 
 import math
 from collections.abc import Callable
@@ -62,7 +62,7 @@ class PerturbedContexts(Environment):
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)` or `Rademacher(scale)`.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     answers = True
@@ -149,7 +149,7 @@ def _within(points: FloatArray) -> FloatArray:
 
 
 class PerturbedStream:
-    """Draws by how much chance moves the features; where they lie is known only to who plays."""
+    """Draws how far chance moves the features; only the player knows where they lie."""
 
     def __init__(self, env: PerturbedContexts, seed: int, runs: IntArray) -> None:
         self._env, self._seed, self._runs = env, np.uint64(seed), runs
@@ -168,7 +168,7 @@ class PerturbedStream:
 
 
 class Opposed:
-    """A learner that meets the adversary: step by step, for the next contexts depend on what it does."""
+    """A learner that meets the adversary, step by step, because the next contexts depend on what it does."""
 
     def __init__(self, env: PerturbedContexts, learner: Any, n_runs: int) -> None:
         self._env, self._learner = env, learner

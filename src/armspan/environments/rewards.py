@@ -18,8 +18,9 @@ LINEAR = 1e-9
 class RewardTable(TableEnvironment):
     """A finite set of contexts with any mean reward for each arm, linear in the features or not.
 
-    The attribute `theta` is each arm's best linear fit, weighted by how often contexts arrive, and `misfit` is how far
-    rewards are from it at most. If that is more than rounding, the paper's theory does not cover this environment.
+    The attribute `theta` is each arm's best linear fit, weighted by how often contexts arrive, and `misfit` is the
+    largest distance of a reward from it. If that is more than rounding, the paper's theory does not cover this
+    environment.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class RewardTable(TableEnvironment):
 
 
 def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") -> RewardTable:
-    """A table with labels as a bandit: a row is a context, a label is an arm, and the right one has reward 1, else 0.
+    """A table with labels as a bandit: each row is a context, each label an arm; the right arm has reward 1, others 0.
 
     All rows are equally likely. Features are brought to mean 0 and standard deviation 1, constant ones are left out,
     and then all are scaled by one number so that the longest row has length 1.

@@ -110,7 +110,7 @@ class TableEnvironment(Environment):
     def lambda_0(self) -> float:
         """λ₀ of Section 4, the diversity of the contexts; 0 where some arm's optimal features do not span.
 
-        Where the contexts are too many for an exact search, the best that was found.
+        Where there are too many contexts for an exact search, it is the best that was found.
         """
         return diversity.lambda_0([self.optimal_features(a) for a in range(self.n_arms)]).eigenvalue
 
@@ -156,7 +156,7 @@ class TableStream:
 def alias_tables(rows: FloatArray) -> tuple[NDArray[np.uint64], IntArray]:
     """Walker's alias method for each distribution in rows (S, n), with probabilities rounded to multiples of 2⁻³²/n.
 
-    A uniform word picks a column; with probability threshold/2³² the column stands, otherwise its alias is taken.
+    A uniform word picks a column; with probability threshold/2³² that column is kept, otherwise its alias is taken.
     """
     threshold, alias = np.full(rows.shape, 2**32, dtype=np.uint64), np.empty(rows.shape, dtype=np.int64)
     for row, distribution in enumerate(rows):

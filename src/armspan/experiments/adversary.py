@@ -1,4 +1,4 @@
-"""The paper's open question: what becomes of greedy when an adversary picks contexts, and chance moves them by σ?"""
+"""The paper's open question: what happens to greedy when an adversary picks contexts, and chance moves them by σ?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,18 +21,16 @@ WARM_START = 10
 
 @dataclass(frozen=True, eq=False)
 class Opposition:
-    """One result for each σ, the same policies in all."""
+    """One result for each σ, with the same policies in all."""
 
     sigmas: tuple[float, ...]
     results: tuple[Result, ...]
 
     def final(self) -> tuple[FloatArray, FloatArray]:
-        """Mean final regret (policies, sigmas), and the half-width of its 95 % interval."""
-        last = [result.pseudo_regret[:, :, -1] for result in self.results]
-        mean = np.stack([one.mean(axis=1) for one in last], axis=1)
-        runs = last[0].shape[1]
-        error = [one.std(axis=1, ddof=1) / np.sqrt(runs) if runs > 1 else np.zeros(len(one)) for one in last]
-        return mean, 1.96 * np.stack(error, axis=1)
+        """Mean final regret (policies, sigmas), and the half-width of its 95 % interval; nan for a single run."""
+        mean = np.stack([result.mean()[:, -1] for result in self.results], axis=1)
+        high = np.stack([result.interval()[1][:, -1] for result in self.results], axis=1)
+        return mean, high - mean
 
 
 def oppose(*, runs: int, seed: int, horizon: int, announce: Callable[[str], Progress]) -> Opposition:

@@ -1,4 +1,4 @@
-"""The arena: all policies on a fixed set of problems, of which only some are the paper's."""
+"""The arena: all policies on a fixed set of problems, only some of which are the paper's."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -166,7 +166,7 @@ PROBLEMS: tuple[Problem, ...] = (
 
 
 def entries(env: Environment, horizon: int) -> list[Policy]:
-    """Who competes in this environment: theory's parameters, and practice's beside them.
+    """The policies that compete in this environment, with theory's parameters and with practice's.
 
     Left out are those that only Python runs (KernelUCB, ILTCB, RandomizedUCB), and the oracle, which loses nothing.
     """
@@ -226,7 +226,7 @@ def run_arena(
 ) -> Iterator[Bout]:
     """All bouts, one after the other. folder : where finished ones are kept; a second start takes them from there.
 
-    horizon : steps of every bout at most, where less than the arena's are wanted.
+    horizon : the most steps of every bout, if fewer than the arena's are wanted.
     """
     for problem in PROBLEMS:
         env, steps = problem.make(), min(problem.horizon, horizon or problem.horizon)
@@ -253,7 +253,7 @@ def _kept(path: Path, print_: str, wanted: dict[str, Any]) -> Result | None:
 def step_times(progress: Progress, *, steps: int = TIMED_STEPS, runs: int = TIMED_RUNS) -> dict[str, float]:
     """Microseconds of one core that a step of each policy takes in the problem `TIMED_ON`, contexts and noise included.
 
-    Each runs alone, compiled before; time that other processes take does not count.
+    Each runs alone and is compiled beforehand; the time of other processes does not count.
     """
     problem = next(problem for problem in PROBLEMS if problem.key == TIMED_ON)
     env = problem.make()

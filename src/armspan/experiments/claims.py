@@ -1,4 +1,4 @@
-"""What the paper says of a figure, as statements that a result confirms or does not."""
+"""What the paper says about a figure, as statements that a result confirms or does not."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan.simulation import Result
 from armspan.simulation.growth import FLAT
+from armspan.simulation.student import quantile
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def has_stopped(key: str, policy: str, statement: str) -> Claim:
 
 
 def keeps_growing(key: str, policy: str, statement: str) -> Claim:
-    """The policy's regret is not constant in T; which growth it is, the outcome says."""
+    """The policy's regret is not constant in T; the outcome says how it grows."""
 
     def check(results: Mapping[str, Result]) -> Finding:
         growth = results[key].growth(policy)
@@ -100,7 +101,8 @@ def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
             final = results[name].curves(policy)[:, -1]
             means.append(float(final.mean()))
             errors.append(float(final.std(ddof=1)) / np.sqrt(final.size) if final.size > 1 else np.inf)
-        clear = abs(means[1] - means[0]) > 1.96 * math.hypot(*errors)
+        freedom = min(results[name].curves(policy).shape[0] for name in (key, than)) - 1
+        clear = freedom > 0 and abs(means[1] - means[0]) > quantile(freedom) * math.hypot(*errors)
         outcome = f"{policy} ends at {means[0]:,.1f} here and at {means[1]:,.1f} in figure {than}."
         return Finding(statement, means[0] < means[1] if clear else None, outcome)
 

@@ -1,6 +1,6 @@
-"""Random bandit problems in ten families, for asking whether what an audit says before is what is seen after.
+"""Random bandit problems in ten families, to ask whether what an audit says before is what is seen after.
 
-A family promises what its name says and a least lead of the best arm; everything else comes out as it is drawn.
+A family guarantees what its name says and a least lead of the best arm; everything else is left to chance.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Where regret will level off, and when exploration will be over: a rough estimate from the problem alone.
 
-It is the *quiet run*: the same problem without noise, with the exploration that the noise would have asked for,
-averaged over a few draws of the contexts. Noise makes real regret larger, mostly. It is a heuristic, not a bound; the
-theorem's own constant is larger by many orders of magnitude. Its intervals are what was measured on random problems:
+It comes from the *quiet run*: the same problem without noise, with the exploration that the noise would have called
+for, averaged over a few draws of the contexts. Noise usually makes real regret larger. It is a heuristic, not a bound;
+the theorem's own constant is larger by many orders of magnitude. Its intervals were measured on random problems;
 `python -m benchmarks.truth predictions` measures them again.
 """
 
@@ -74,7 +74,7 @@ def forecast(env: Environment, *, horizon: int, seed: int = 1) -> Forecast:
 
 
 def last_exploration(result: Result) -> float:
-    """The step after which a run pulls no suboptimal arm: the median over the runs, to the bin of time it is in."""
+    """The step after which a run pulls no suboptimal arm: the median over the runs, as precise as the bins of time."""
     assert result.suboptimal_pulls is not None
     lost = result.suboptimal_pulls[0].any(axis=2)
     ends = octaves.edges(result.horizon)

@@ -1,4 +1,4 @@
-"""The idea in three problems that differ in the diversity of their contexts alone."""
+"""The idea in three problems that differ only in the diversity of their contexts."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Idea:
     Attributes
     ----------
     words : tuple of str
-        What each problem is called.
+        Names of the problems.
     envs : tuple of FiniteContexts
         The problems.
     results : tuple of Result

@@ -1,4 +1,4 @@
-"""Said before, seen after: for random problems, what is predicted against what the simulation then shows."""
+"""Said before, seen after: for random problems, what is predicted compared with what the simulation then shows."""
 
 from dataclasses import dataclass
 
@@ -100,7 +100,7 @@ def confusion(predictions: tuple[Prediction, ...]) -> dict[str, dict[str, int]]:
 def foreseen(predictions: tuple[Prediction, ...]) -> tuple[float, float]:
     """The shares of the problems whose regret, and whose last exploration, lay in the interval of the forecast.
 
-    The second only where exploration was over: later steps than the horizon are not seen.
+    The second only counts problems whose exploration was over: steps after the horizon are not seen.
     """
     regret = [e.forecast.regret_interval[0] <= e.regret <= e.forecast.regret_interval[1] for e in predictions]
     over = [e for e in predictions if e.verdict == "constant"]

@@ -25,7 +25,17 @@ from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd, Policy
 from armspan.simulation import Result, octaves, simulate
 from armspan.simulation.runner import check_sizes
 
-FIGURES = ("1a", "1b", "1c", "dial", "idea", "predictions", "tails")
+GLOSSES = {
+    "1a": "the paper's Figure 1a, contexts with little diversity",
+    "1b": "Figure 1b, the same with more diverse contexts",
+    "1c": "Figure 1c, contexts that never recur",
+    "dial": "LinUCB-d from no diversity to the most",
+    "idea": "three of the dial's problems, drawn side by side",
+    "predictions": "random problems, forecast and then run",
+    "tails": "how regret is distributed over very many runs",
+}
+"""Every figure, and what it shows in a few words."""
+FIGURES = tuple(GLOSSES)
 ALL = FIGURES[:-2]
 """What `reproduce all` runs; the predictions take as long again, and the tails want a GPU."""
 DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0)
@@ -62,12 +72,12 @@ class Effort:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of regret curves: a problem, the policies in it, and what the paper claims of them.
+    """One picture of regret curves: a problem, the policies in it, and what the paper claims about them.
 
     Attributes
     ----------
     key : str
-        How it is asked for, such as "1a".
+        The name by which you ask for it, such as "1a".
     title : str
         Its title.
     says : str

@@ -1,4 +1,4 @@
-"""An experiment described in a TOML or JSON file: environment, policies and size, with every key known or refused."""
+"""An experiment described in a TOML or JSON file: environment, policies and size. Unknown keys are refused."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""Who stands where in the arena: regret relative to the best of each problem, with intervals, ranks and verdicts."""
+"""The arena's leaderboard: regret relative to the best of each problem, with intervals, ranks and verdicts."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -68,9 +68,9 @@ class Place(NamedTuple):
 
 
 def redrawn_means(final: FloatArray, key: str) -> FloatArray:
-    """Means (B, P) of final regret (P, R) over runs drawn again, the same runs for all policies.
+    """Means (B, P) of final regret (P, R) over resampled runs, the same runs for all policies.
 
-    key : the problem's; each has draws of its own.
+    key : that of the problem; each problem has its own draws.
     """
     runs = final.shape[1]
     counts = np.random.default_rng(list(key.encode())).multinomial(runs, np.full(runs, 1 / runs), size=REDRAWN)
@@ -78,7 +78,7 @@ def redrawn_means(final: FloatArray, key: str) -> FloatArray:
 
 
 def interval(values: FloatArray, runs: int) -> tuple[float, float]:
-    """The 95 % interval of what was found in runs drawn again; nan for a single run."""
+    """The 95 % interval of what was found in resampled runs; nan for a single run."""
     if runs < 2:
         return np.nan, np.nan
     low, high = np.quantile(values, (0.025, 0.975))
@@ -101,11 +101,11 @@ class Bout:
 
     @property
     def best(self) -> str:
-        """Who has the least mean regret at the end."""
+        """The policy with the least mean regret at the end."""
         return self.order[0]
 
     def rank(self, policy: str) -> int:
-        """1 for the best; who has the same regret has the same rank."""
+        """1 for the best; policies with the same regret have the same rank."""
         return 1 + sum(ratio.value < self.relative[policy].value for ratio in self.relative.values())
 
     @cached_property
@@ -121,7 +121,7 @@ class Bout:
 
     @cached_property
     def ratios(self) -> FloatArray:
-        """The same (B, P) in runs drawn again; the best is who is best in the runs as they are."""
+        """The same (B, P) in resampled runs; the best is the policy that is best in the original runs."""
         means = redrawn_means(self.result.pseudo_regret[:, :, -1], self.problem.key)
         best = self.result.policies.index(self.best)
         return np.asarray(means / np.maximum(means[:, [best]], LEAST))
@@ -183,13 +183,13 @@ class Arena:
         return place.policy + few
 
     def plot(self, what: str = "table", *, ax: "Axes | None" = None) -> "Axes":
-        """Draw who stands where.
+        """Draw the standings.
 
         Parameters
         ----------
         what : {"table", "standing"}, default "table"
             Final mean regret of every policy in every problem, in units of the best one's there, as coloured squares;
-            or its geometric mean over the problems, one row per policy, with its 95 % interval from runs drawn again.
+            or its geometric mean over the problems, one row per policy, with its 95 % interval from resampled runs.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
 

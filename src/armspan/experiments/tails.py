@@ -1,6 +1,6 @@
 """Tails: how regret and the end of exploration are distributed over very many runs, along the diversity dial.
 
-Runs are counted in bins as they are done, some at a time, and then let go: a billion need no more memory than those.
+Runs are counted in bins a few at a time and then dropped, so a billion runs need no more memory than those few.
 """
 
 import math
@@ -29,7 +29,7 @@ TOGETHER = 200_000
 
 @dataclass(frozen=True)
 class Tail:
-    """What very many runs of LinUCB-d in one problem came to.
+    """The outcome of very many runs of LinUCB-d in one problem.
 
     mean, sd, largest : of the final pseudo-regret. values : (BINS,) regrets, exceeded : (BINS,) how many runs ended
     above each. steps : (C,) checkpoints, exploring : (C,) how many runs pulled a suboptimal arm after each.

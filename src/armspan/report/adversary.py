@@ -33,7 +33,8 @@ def figure_of(found: Opposition) -> Figure:
         axes.set(xlabel="σ, how far chance moves features (log scale)")
         axes.set(ylabel=f"pseudo-regret after {result.horizon:,} steps (log scale)")
         axes.set_title("Greedy against an adversary: chance makes contexts diverse", loc="left")
-        canvas.legend(axes, f"mean of {result.runs.size} runs, bars: 95 % interval", fontsize=9)
+        runs = result.runs.size
+        canvas.legend(axes, f"mean of {runs} runs, bars: 95 % interval" if runs > 1 else "one run", fontsize=9)
     return drawn
 
 
@@ -44,7 +45,8 @@ def write(found: Opposition, folder: Path) -> Path:
         page.picture(figure, "Final regret of greedy and of optimism, for several σ.", alts.adversary(found)),
         page.table(*table_of(found)),
         page.paragraph(
-            f"Three arms, three features, noise with standard deviation {NOISE:g}. ± is half a 95 % interval."
+            f"Three arms, three features, noise with standard deviation {NOISE:g}."
+            + (" ± is half a 95 % interval." if found.results[0].runs.size > 1 else " One run has no interval.")
         ),
     ]
     figures.save(figure, folder, "adversary")

@@ -13,6 +13,7 @@ from armspan.plots.labels import plain
 from armspan.plots.looks import SETTINGS
 from armspan.report import alts, page
 from armspan.report.figures import save
+from armspan.simulation.recommend import recommend
 
 CAPTION = (
     "Left: the share of contexts in which each arm may be best; the intervals hold for all arms at once. Middle: how "
@@ -45,6 +46,8 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
         page.word_table(["question", "answer", "why"], [[v.question, v.answer, v.reason] for v in audit.verdicts]),
         page.picture(figure, CAPTION, alts.audit(audit)),
         page.table(head, arm_rows(audit)),
+        page.heading("Which policy to run"),
+        page.paragraph(recommend(audit).line),
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
         page.heading("What was looked at"),

@@ -92,7 +92,7 @@ def dial_figure(dial: DialResult) -> Figure:
         axes.set(ylim=(0, None), xlabel="diversity λ₀ of the contexts (log scale)")
         axes.set_ylabel("mean pseudo-regret at step T")
         axes.set_title("Regret of LinUCB-d along the diversity dial", loc="left")
-        legend(axes, "bars: 95 % interval", loc="upper right")
+        legend(axes, "bars: 95 % interval" if dial.results[0].runs.size > 1 else "one run", loc="upper right")
     return drawn
 
 

@@ -1,4 +1,4 @@
-"""Two policies compared run by run: who loses less, by how much, and how sure that is."""
+"""Two policies compared run by run: which loses less, by how much, and how sure that is."""
 
 import math
 from dataclasses import dataclass
@@ -7,9 +7,7 @@ import numpy as np
 
 from armspan._text import counted
 from armspan._typing import FloatArray
-
-EXACT = {1: 12.7062, 2: 4.30265}
-"""Student's 97.5 % quantile where the series below is not good enough, by degrees of freedom."""
+from armspan.simulation.student import half_width
 
 
 @dataclass(frozen=True)
@@ -23,9 +21,9 @@ class Comparison:
     steps, runs : int
         After how many steps, and in how many runs.
     difference : float
-        Mean regret of the second less that of the first; above 0 where the first one loses less.
+        Mean regret of the second minus that of the first; above 0 where the first one loses less.
     low, high : float
-        The 95 % interval of it, by Student's t over the differences of the runs; nan for a single run.
+        Its 95 % interval, by Student's t over the differences of the runs; nan for a single run.
     ahead : float
         Share of the runs in which the first one loses less; runs with the same regret count half.
     """
@@ -41,7 +39,7 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
-        """Who loses less, where the interval leaves no doubt; None where it does."""
+        """The policy that loses less, if the interval leaves no doubt; None if it does."""
         return self.first if self.low > 0 else self.second if self.high < 0 else None
 
     def __str__(self) -> str:
@@ -61,20 +59,6 @@ def compared(names: tuple[str, str], steps: int, first: FloatArray, second: Floa
     """The comparison of two policies by their regret (R,) in the same runs."""
     apart = second - first
     n, mean = apart.size, float(apart.mean())
-    half = quantile(n - 1) * float(apart.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    half = half_width(float(apart.std(ddof=1)), n) if n > 1 else math.nan
     ahead = float(np.mean((apart > 0) + 0.5 * (apart == 0)))
     return Comparison(*names, steps, n, mean, mean - half, mean + half, ahead)
-
-
-def quantile(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t, right to three digits."""
-    if freedom in EXACT:
-        return EXACT[freedom]
-    z, v = 1.959963985, freedom
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + sum(term / v**power for power, term in enumerate(terms, 1))

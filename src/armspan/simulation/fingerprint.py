@@ -1,4 +1,4 @@
-"""A fingerprint of what was simulated, so that runs of different problems are never taken for one."""
+"""A fingerprint of what was simulated, so that runs of different problems are never mixed up."""
 
 import hashlib
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from armspan.environments.custom import CustomEnvironment
 def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
     """Hexadecimal digits that change with any number in the environment or the policies.
 
-    Of a function or a class of the user's only the name counts, and its attribute `fingerprint` if it has that text:
-    a worker that got it by value must come to the same digits. What it does is in `source.code_of`.
+    For a user's function or class only the name counts, and its attribute `fingerprint` if it has that text: a worker
+    that received it by value must get the same digits. `source.code_of` covers what it does.
     """
     digest = hashlib.sha256()
     for part in (env, *policies):

@@ -1,21 +1,21 @@
 """The growth verdict: what regret was seen to do, and what can be concluded from it: constant, growing, or undecided.
 
-Time is cut into octaves, counted back from the horizon T (`armspan.simulation.octaves`), for regret like log T gains as
-much in each octave, regret like T^γ gains 2^γ times as much as in the octave before, and constant regret gains nothing
-after some time. A conclusion needs evidence that its neighbours would not give:
+Time is cut into octaves, counted back from the horizon T (`armspan.simulation.octaves`), because regret like log T
+gains the same in each octave, regret like T^γ gains 2^γ times as much as in the octave before, and constant regret
+gains nothing after some time. A conclusion needs evidence that its neighbours would not give:
 
 - *constant*: no run loses in the last quarter of an octave, at most 1 % of the regret came in the last octave, and
-  losses have ended. Either all runs have been silent together for so long that losses at a steady rate of
+  losses have ended. Either all runs together have gone without a loss for so long that losses at a steady rate of
   `SLOWEST` per run and octave would have shown (95 %), or losing runs die out: those of the last octave are
   significantly fewer than two thirds of those of the octave before.
 - *logarithmic*, *power*, *linear*: the logarithms of the octaves' gains lie on a straight line, shown to be nearly
-  straight, over several octaves and up to the very end, with many runs in it, none that decides, and no fewer than
-  before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, more slowly than a power; log²,
-  log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; below, powers of log T look the same for a long
-  time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that lose at rates of their
-  own, or by one arm alone, and go on so, as runs do that are stuck; else they may be exploring still.
+  straight, over several octaves and up to the very end, with many runs in it, no single one that decides, and no
+  fewer than before. Its slope is the exponent γ. Logarithmic: γ near 0, within `SLOW`, that is, slower than a power;
+  log², log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; below, powers of log T look the same for a
+  long time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that each lose at their
+  own rate, or through one arm alone, and continue to, as stuck runs do; otherwise they may still be exploring.
 - Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
-- *undecided*: everything else. With fewer than `FEWEST_RUNS` runs or 256 steps always.
+- *undecided*: everything else, and always with fewer than `FEWEST_RUNS` runs or 256 steps.
 """
 
 import math

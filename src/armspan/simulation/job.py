@@ -1,4 +1,4 @@
-"""The work of one simulation: what is to be done, where the results go, and how far it is."""
+"""The work of one simulation: what is to be done, where the results go, and how far it has got."""
 
 import threading
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -51,12 +51,12 @@ class Job:
         return self._stop.is_set()
 
     def advanced(self, steps: int) -> None:
-        """So many steps more are done."""
+        """Count this many more steps as done."""
         with self._lock:
             self._done += steps
 
     def follow(self, pool: ThreadPoolExecutor, futures: set[Future[None]]) -> None:
-        """Wait for the threads and tell the progress; Ctrl-C and errors stop them all."""
+        """Wait for the threads and report progress; Ctrl-C and errors stop them all."""
         total = len(self.policies) * self.runs.size * self.horizon
         try:
             while futures:

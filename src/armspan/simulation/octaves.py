@@ -1,7 +1,7 @@
-"""Time in octaves, counted back from the horizon T: what growth is judged by, since log T gains as much in each.
+"""Time in octaves, counted back from the horizon T: growth is judged by them, since log T gains the same in each.
 
 Bin 0 is the end. The last two octaves are cut into quarters, and the last quarter once more, so that a curve which has
-just become flat is told from one that goes on; before those, a bin is an octave. Bin b holds the steps t with
+just become flat can be told from one that keeps growing; before those, a bin is an octave. Bin b holds the steps t with
 edges[b + 1] < t <= edges[b].
 """
 

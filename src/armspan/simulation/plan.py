@@ -89,7 +89,7 @@ def step_seconds(n_arms: int, n_features: int, *, interpreted: bool = False) -> 
 
 
 def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: int, workers: int) -> Pieces:
-    """Many short runs together in a chunk, fewer long ones; as many chunks for each worker. No result depends on it."""
+    """Many short runs together in a chunk, fewer long ones; equally many chunks per worker. No result depends on it."""
     each = -(-n_runs // workers)
     seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
@@ -101,7 +101,7 @@ def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: 
 
 
 def python_pieces(n_runs: int) -> Pieces:
-    """A run at a time in short blocks, so that slow code can be stopped and little of it is lost."""
+    """One run at a time in short blocks, so that slow code can be stopped and little is lost."""
     return Pieces(PYTHON_BLOCK, [slice(run, run + 1) for run in range(n_runs)])
 
 

@@ -30,11 +30,11 @@ def recommend(
     """Recommend a policy, say why, and say what the alternatives would cost.
 
     An environment can be tried out, so the few policies that did best in the arena rehearse in it, and the one that
-    loses least is recommended: by its mean regret plus twice the standard error, so that a policy that is now and then
-    stuck is not taken for a good one. What an audit has found cannot be tried out. There, rules decide: Thompson
-    sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm in every
-    context; else LinUCB with α_t from the residuals. How often either was right on problems that were not used to make
-    them is in docs/policies.md.
+    loses least is recommended: by its mean regret plus twice the standard error, so that a policy that sometimes
+    gets stuck is not mistaken for a good one. What an audit has found cannot be tried out. There, rules decide:
+    Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm
+    in every context; otherwise LinUCB with α_t from the residuals. docs/policies.md says how often either was right on
+    problems that were not used to make them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def recommend(
     noise_scale : float, optional
         R, for which rewards are R-subgaussian. An environment knows it.
     horizon : int, optional
-        How many steps you will take, and the rehearsal takes; 10,000 if left out. An environment that is
+        How many steps you will take, and so will the rehearsal; 10,000 if left out. An environment that is
         written in Python, or whose rewards come late, is slow to try out: without a horizon, rules decide there.
 
     Returns

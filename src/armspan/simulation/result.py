@@ -21,6 +21,7 @@ from armspan.events.events import Events
 from armspan.simulation import octaves
 from armspan.simulation.comparison import Comparison, compared
 from armspan.simulation.growth import Growth, growth
+from armspan.simulation.student import half_width
 from armspan.simulation.summary import Summary, SummaryRow
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Result:
     checkpoints : (C,) array
         Step numbers.
     pseudo_regret : (P, R, C) array
-        What was lost against the best arm, in mean rewards.
+        What was lost compared with the best arm, in mean rewards.
     noise : (R, C) array
         The sum of the noise so far, which all policies meet; (P, R, C) for clicks, whose noise depends on the arm.
     environment : str
@@ -85,7 +86,7 @@ class Result:
 
     @cached_property
     def regret(self) -> FloatArray:
-        """Regret (P, R, C) with the rewards as they came, noise and all, which is the paper's definition."""
+        """Regret (P, R, C) with the rewards as they came, noise included, which is the paper's definition."""
         return self.pseudo_regret - self.noise
 
     def curves(self, policy: str) -> FloatArray:
@@ -130,14 +131,17 @@ class Result:
         return self.pseudo_regret.std(axis=1, ddof=1)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """The 95 % interval of the mean: 1.96 standard errors either side, good from about 30 runs on.
+        """The 95 % interval of the mean over the runs, by Student's t; nan for a single run.
+
+        It is exact where the regret of the runs is normal. Where a few runs lose far more than the others, it covers
+        the true mean less often.
 
         Returns
         -------
         low, high : (P, C) arrays
             The ends of the interval.
         """
-        mean, half = self.mean(), 1.96 * self.sd() / math.sqrt(self.runs.size)
+        mean, half = self.mean(), half_width(self.sd(), self.runs.size)
         return mean - half, mean + half
 
     def growth(self, policy: str) -> Growth:
@@ -333,9 +337,9 @@ class Result:
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read what `Result.save` wrote; anything else is refused in a sentence, and no code in it is ever run.
+    """Read what `Result.save` wrote; anything else is refused with a message, and no code in it is ever run.
 
-    No more memory is asked for than the file's size explains.
+    It never allocates more memory than the file's size justifies.
 
     Parameters
     ----------
@@ -435,7 +439,7 @@ def concatenate(results: Sequence[Result]) -> Result:
     Parameters
     ----------
     results : list of Result
-        Results that differ in their runs only.
+        Results that differ only in their runs.
 
     Returns
     -------

@@ -45,8 +45,8 @@ def simulate(
     env : Environment or object
         An environment, or any object with n_arms, n_features, context(step, rng) and mean_rewards(x).
     policies : policy or list
-        One or several. A policy of your own is a class whose objects have choose(x) and update(arm, x, reward); it is
-        made afresh for every run with n_arms, n_features and seed.
+        One or several. A policy of your own is a class whose objects have choose(x) and update(arm, x, reward); a new
+        object is made for every run, with n_arms, n_features and seed.
     horizon : int
         Steps of a run.
     runs : int or list of int, default 100
@@ -59,7 +59,7 @@ def simulate(
         "auto": a GPU if there is one and the work is large, else the CPU, which is also what "auto" means on a backend.
         The result's `engine` says which it was.
     precision : str, default "float64"
-        "float64", or on a GPU "float32", which is faster and makes a few other choices; see docs/cuda.md.
+        "float64", or on a GPU "float32", which is faster and makes a few different choices; see docs/cuda.md.
     checkpoints : list of int, optional
         Steps at which regret is recorded; about 200 on a log scale if left out.
     events : bool, default False
@@ -67,8 +67,8 @@ def simulate(
         must be "cpu", which "auto" then takes, or "cuda" in float64, and the environment must not be your own.
     backend : str or Dask client, optional
         Where to run: this process if left out, "processes" for local processes, or a Dask cluster, by its scheduler's
-        address ("tcp://host:8786") or a Dask client. Results are the same, bit for bit on like processors; on unlike
-        ones they agree up to rounding, and the logger "armspan" says so.
+        address ("tcp://host:8786") or a Dask client. On processors of the same kind results are the same, bit
+        for bit; on different ones they agree up to rounding, and the logger "armspan" says so.
     workers : int, optional
         Threads, or local processes; one per core if left out.
     progress : function, optional
@@ -137,7 +137,7 @@ def simulate(
 
 
 def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
-    """Refuse what no simulation can be run with."""
+    """Refuse sizes with which no simulation can be run."""
     _validate.whole("horizon", horizon, at_least=1, at_most=plan.MOST_STEPS)
     plan.check_runs(runs)
     _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)

@@ -18,14 +18,14 @@ SHORTEST, LONGEST = 0.1, 20.0
 
 
 def part_seconds(total: float) -> float:
-    """How long a part of so much work should take."""
+    """How long a part should take, given this much work."""
     return min(max(total / MOST_PARTS, SHORTEST), LONGEST)
 
 
 def cut(n_runs: int, seconds: float, wanted: float, least: int = 1) -> list[range]:
-    """Positions of runs in parts of about the wanted length, as even as they can be; seconds is that of all runs.
+    """Positions of runs in parts of about the wanted length, as even as possible; seconds is that of all runs.
 
-    least : runs of a part, where there are so many.
+    least : the fewest runs in a part, if there are that many.
     """
     count = min(max(n_runs // least, 1), max(1, round(seconds / wanted)))
     edges = [n_runs * i // count for i in range(count + 1)]
@@ -33,13 +33,13 @@ def cut(n_runs: int, seconds: float, wanted: float, least: int = 1) -> list[rang
 
 
 def compact(runs: IntArray) -> Any:
-    """The numbers as a range, where they are one: it is smaller on its way."""
+    """The numbers as a range, if they form one: it is smaller to send."""
     first = int(runs[0])
     return range(first, first + runs.size) if (np.diff(runs) == 1).all() else runs
 
 
 def part(simulate: Callable[..., Result], env: Any, policies: Any, options: dict[str, Any], runs: Any) -> Result:
-    """Some of the runs, on a worker: one thread, for its neighbours have the other cores."""
+    """Some of the runs, on a worker: one thread, because its neighbours use the other cores."""
     return simulate(env, policies, runs=runs, workers=1, **options)
 
 
@@ -53,7 +53,7 @@ def spread(
     workers: int | None,
     progress: Progress | None,
 ) -> Result:
-    """work(runs), computed in parts on the backend, of at least so many runs; seconds is what a run takes, about."""
+    """work(runs), computed in parts of at least this many runs on the backend; seconds is roughly what a run takes."""
     total, done = seconds * runs.size, 0
     parts = [compact(runs[piece.start : piece.stop]) for piece in cut(runs.size, total, part_seconds(total), least)]
     finished: dict[int, Result] = {}

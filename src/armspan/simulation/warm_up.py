@@ -1,4 +1,4 @@
-"""Compile ahead of time what an application or an experiment will use: for the image of a container, say."""
+"""Compile ahead of time what an application or an experiment will use, for example in a container image."""
 
 import time
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class WarmUp:
 def warm_up(progress: Progress | None = None) -> WarmUp:
     """Compile all that agents and simulations on a CPU use into the cache on disk, so that later processes start fast.
 
-    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, which must be the same then.
+    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, which later processes must share.
 
     Parameters
     ----------

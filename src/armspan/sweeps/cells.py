@@ -18,6 +18,7 @@ from armspan.simulation.engines import ENGINES, best_engine
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
 from armspan.simulation.runner import simulate
+from armspan.simulation.student import half_width
 from armspan.sweeps.source import OWN_SOURCE, NoContentError, code_of
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
@@ -156,7 +157,7 @@ def measures_of(checkpoints: IntArray, runs: Runs) -> Measures:
     """Of the final pseudo-regret over the runs: mean, sd, 95 % interval of the mean, quantiles; the growth verdict."""
     final = np.ascontiguousarray(runs.regret[:, -1])
     mean, sd = float(final.mean()), float(final.std(ddof=1)) if final.size > 1 else math.nan
-    half = 1.96 * sd / math.sqrt(final.size)
+    half = half_width(sd, final.size)
     quantiles = np.quantile(final, list(QUANTILES.values())).tolist()
     row = {"mean": mean, "sd": sd, "low": mean - half, "high": mean + half} | dict(
         zip(QUANTILES, quantiles, strict=True)

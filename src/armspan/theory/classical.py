@@ -1,4 +1,4 @@
-"""The bounds that people compare with: LinUCB, SupLinUCB, and what a dominated arm must cost."""
+"""The classical bounds to compare with: LinUCB, SupLinUCB, and the least that a dominated arm costs."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def suplinucb_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
 
 
 def dominated_arm_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """2R² log t/Δ: what telling a dominated arm apart must cost in the long run (Lai and Robbins' shape).
+    """2R² log t/Δ: the least that telling a dominated arm apart costs in the long run (Lai and Robbins' shape).
 
     Parameters
     ----------

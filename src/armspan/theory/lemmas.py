@@ -41,7 +41,7 @@ def noise_martingale(u: FloatArray, noise_sum: FloatArray, gram: FloatArray, noi
 def mixed_martingale(noise_sum: FloatArray, gram: FloatArray, ridge: float, noise_scale: float = 1.0) -> float:
     """M̄_t = √(det V₀/det V)·exp(½‖z‖²_{V⁻¹}/R²): M_t(u) averaged over u ~ N(0, (R²V₀)⁻¹), with mean at most 1 too.
 
-    V₀ = ridge·I and V = V₀ + Ṽ, with ridge = l² in the paper. (Its h has V₀ for the covariance; V₀⁻¹ is meant.)
+    V₀ = ridge·I and V = V₀ + Ṽ, with ridge = l² in the paper. (Its h has V₀ as the covariance; V₀⁻¹ is meant.)
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _log_det_ratio(gram: FloatArray, ridge: float) -> float:
 
 
 def dummy_bias(x: FloatArray, V: FloatArray, theta: FloatArray, feature_bound: float) -> float:
-    """-l²θᵀV⁻¹x: what the dummy contexts add to an estimate, by Appendix C at most l·s·σ̂ in size; it goes with 1/V.
+    """-l²θᵀV⁻¹x: what the dummy contexts add to an estimate, by Appendix C at most l·s·σ̂ in size; it shrinks like V⁻¹.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def dummy_bias(x: FloatArray, V: FloatArray, theta: FloatArray, feature_bound: f
 
 
 def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """4α_t²/Δ²: up to step t, what a suboptimal arm is pulled in a context while estimates are good (Lemma 3).
+    """4α_t²/Δ²: the most pulls of a suboptimal arm in a context up to step t while estimates are good (Lemma 3).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
 
 
 def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: float, merged: int = 1) -> FloatArray:
-    """t/16n - 4mKα_t²/Δ²: on 𝒟, what an optimal arm was at least pulled in its context (Lemma 4, as proved).
+    """t/16n - 4mKα_t²/Δ²: on 𝒟, the fewest pulls of an optimal arm in its context (Lemma 4, as proved).
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def optimal_pulls(t: IntArray, problem: ProblemNumbers, n_contexts: float, merge
 def width_squared_bound(
     t: IntArray, problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int = 1
 ) -> FloatArray:
-    """δ²/(t/16n - 4mKα_t²/Δ²): on 𝒟, what σ̂² is at most (Lemma 6); infinite where the denominator is not positive.
+    """δ²/(t/16n - 4mKα_t²/Δ²): on 𝒟, the most σ̂² can be (Lemma 6); infinite where the denominator is not positive.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def width_squared_bound(
 def group_suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
     """8α_t²/Δ²·d log((d + t)/d): pulls in a group in which another arm is best, where contexts do not recur.
 
-    It is what `suboptimal_pulls` is for finite contexts.
+    It corresponds to `suboptimal_pulls` for finite contexts.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def group_suboptimal_pulls(t: IntArray, problem: ProblemNumbers) -> FloatArray:
 
 
 def group_optimal_pulls(t: IntArray, problem: ProblemNumbers, p: float) -> FloatArray:
-    """tp/16 - 8Kα_t²/Δ²·d log((d + t)/d): on 𝒟, what an arm was at least pulled in each of its meta-contexts.
+    """tp/16 - 8Kα_t²/Δ²·d log((d + t)/d): on 𝒟, the fewest pulls of an arm in each of its meta-contexts.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def group_optimal_pulls(t: IntArray, problem: ProblemNumbers, p: float) -> Float
 
 
 def group_width_squared_bound(t: IntArray, problem: ProblemNumbers, p: float, lambda_0: float) -> FloatArray:
-    """4δ² over `group_optimal_pulls`: on 𝒟, what σ̂² is at most; infinite where that is not positive.
+    """4δ² over `group_optimal_pulls`: on 𝒟, the most σ̂² can be; infinite where the denominator is not positive.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def paper_alpha(t: IntArray, *, n_features: int, bias: float, noise_scale: float
 
 
 def freeze(alpha: Alpha | None, *, name: str = "alpha") -> Alpha | None:
-    """α in a form that cannot change any more and can be compared: an array becomes a tuple. Refuses what is no α.
+    """α in a form that cannot change and can be compared: an array becomes a tuple. Refuses anything that is not an α.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Theorems 1 and 2 of the paper as functions of the problem's numbers, term by term.
 
-The paper takes 1-subgaussian noise. Dividing rewards by R makes R-subgaussian noise so; then Δ, s and the regret of a
-step are divided by R too, and the bound is multiplied by R at the end. All functions here do that.
+The paper assumes 1-subgaussian noise. Dividing rewards by R makes R-subgaussian noise 1-subgaussian; then Δ, s and the
+regret of a step are divided by R too, and the bound is multiplied by R at the end. All functions here do that.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from armspan.theory.schedules import paper_alpha
 
 @dataclass(frozen=True)
 class ProblemNumbers:
-    """What the theorems need to know of a problem.
+    """What the theorems need to know about a problem.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ProblemNumbers:
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper bound of the expected regret for every horizon, split as the proof splits it.
+    """An upper bound on the expected regret for every horizon, split as the proof splits it.
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ def t_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int
     """t₁ = max{384(2 + d)n(δ² + mK)/Δ², 10}, where n = 1/p and up to m contexts count as one.
 
     The paper has m = 1. Contexts in which an arm is best and has the same features may count as one context, with the
-    sum of their probabilities. Lemma 3 holds for each of them apart, so Lemma 4 becomes N ≥ t/16n - 4mKα_t²/Δ², Lemma 6
-    has that N below δ², and 2α_t σ̂ < Δ once t ≥ 64n(δ² + mK)α_t²/Δ².
+    sum of their probabilities. Lemma 3 holds for each of them separately, so Lemma 4 becomes N ≥ t/16n - 4mKα_t²/Δ²,
+    Lemma 6 has that N below δ², and 2α_t σ̂ < Δ once t ≥ 64n(δ² + mK)α_t²/Δ².
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def t_2(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merged: int
 def t_3(problem: ProblemNumbers, p: float, lambda_0: float) -> float:
     """t₃ = max{1728(2 + d)(δ² + 2Kd)/(Δ²p), 10}.
 
-    The last display of the paper's proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. The printed t₄ holds all the
-    same: (δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4 (for d = 1 once log t ≥ 5 and t ≥ 2K), and since Δ
-    ≤ 2ls, log t₄ is at least 8.
+    The last display of the paper's proof takes σ̂² ≤ δ²/N from a lemma that has 4δ²/N. The printed t₄ holds
+    anyway: (δ² + 2Kd) log t ≥ 4δ² + 2Kd log((d + t)/d) once log t ≥ 4 (for d = 1 once log t ≥ 5 and t ≥ 2K), and since
+    Δ ≤ 2ls, log t₄ is at least 8.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ def theorem_1(problem: ProblemNumbers, n_contexts: float, lambda_0: float, merge
 def theorem_2(problem: ProblemNumbers, p: float, lambda_0: float) -> Bound:
     """Theorem 2, for general contexts: 8MKd/p² + M(2 + 2.5K) + 8M(2 + 2.5K)/p + t₄M.
 
-    The paper's 𝒞 is here the frames F_k with too many bad estimates. Its proof needs the frames after them, F_{k+1}, as
-    in the finite case; so 𝒞 is read, in this bound and where events are counted.
+    Here the paper's 𝒞 is the frames F_k with too many bad estimates. Its proof needs the frames after them, F_{k+1}, as
+    in the finite case; this bound, and the counting of events, read 𝒞 in that way.
 
     Parameters
     ----------

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from armspan._files import write_text
 from armspan._json import as_json
 from armspan._text import table
@@ -13,7 +15,7 @@ def table_of(found: Opposition) -> tuple[list[str], list[list[str]]]:
     """Head and rows, one per σ."""
     mean, half = found.final()
     rows = [
-        [f"{sigma:g}", *(f"{m:,.1f} ± {h:,.1f}" for m, h in zip(mean[:, s], half[:, s], strict=True))]
+        [f"{sigma:g}", *(_cell(m, h) for m, h in zip(mean[:, s], half[:, s], strict=True))]
         for s, sigma in enumerate(found.sigmas)
     ]
     return ["σ", *found.results[0].policies], rows
@@ -22,15 +24,21 @@ def table_of(found: Opposition) -> tuple[list[str], list[list[str]]]:
 def text(found: Opposition) -> str:
     """The table for the terminal."""
     head, rows = table_of(found)
-    return "\n".join(["Final regret against the adversary: mean ± half of a 95 % interval", *table(head, rows)])
+    shown = "mean ± half of a 95 % interval" if found.results[0].runs.size > 1 else "one run"
+    return "\n".join([f"Final regret against the adversary: {shown}", *table(head, rows)])
 
 
 def summary(found: Opposition) -> dict[str, Any]:
-    """The same for machines."""
+    """The same for machines; None where a single run leaves the interval unknown."""
     mean, half = found.final()
     names, first = found.results[0].policies, found.results[0]
-    rows = {name: {"mean": mean[p].tolist(), "half_width": half[p].tolist()} for p, name in enumerate(names)}
+    known = [[None if np.isnan(width) else width for width in row] for row in half.tolist()]
+    rows = {name: {"mean": mean[p].tolist(), "half_width": known[p]} for p, name in enumerate(names)}
     return {"sigma": list(found.sigmas), "horizon": first.horizon, "runs": int(first.runs.size), "regret": rows}
+
+
+def _cell(mean: float, half: float) -> str:
+    return f"{mean:,.1f}" if np.isnan(half) else f"{mean:,.1f} ± {half:,.1f}"
 
 
 def write_numbers(found: Opposition, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The engines, one file each: in how many ways policies can be run."""
+"""The engines, one file each: the ways in which policies can be run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an engine is: something that lives through the runs of a simulation."""
+"""What an engine is: something that executes the runs of a simulation."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -12,8 +12,8 @@ class Engine(ABC):
     """One way to run policies. Each makes the same choices with the same random numbers, or refuses.
 
     precisions : the kinds of numbers it knows. counts_events : whether it can count the events of the paper's proof.
-    least_together : how many runs a part that is sent elsewhere should have. alone : whether it is better given one
-    piece of work at a time.
+    least_together : the least number of runs in a part that is sent elsewhere. alone : whether it should be given only
+    one piece of work at a time.
     """
 
     name: ClassVar[str]
@@ -33,7 +33,7 @@ class Engine(ABC):
             raise NotApplicable(f'engine "{self.name}" cannot be used here: {reason}; engine "cpu" uses all cores')
 
     def is_worth_it(self, env: Environment, policies: list[Any], steps: int) -> bool:
-        """Whether it is the one to take for so many steps of all runs and policies, where nobody has said which."""
+        """Whether to use it for this many steps of all runs and policies, if no engine was named."""
         return False
 
     @abstractmethod

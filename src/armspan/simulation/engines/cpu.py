@@ -1,4 +1,4 @@
-"""The engine "cpu": compiled families on all cores, and in Python what has no compiled form."""
+"""The engine "cpu": compiled families on all cores, and Python for policies without a compiled form."""
 
 import logging
 from functools import partial

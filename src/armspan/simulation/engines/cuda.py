@@ -1,4 +1,4 @@
-"""The CUDA engine: what it can run, what is missing where it cannot, and which runs go to which GPU."""
+"""The CUDA engine: what it can run, what is missing if it cannot run, and which runs go to which GPU."""
 
 import importlib.util
 import itertools
@@ -82,7 +82,7 @@ def _step_seconds(env: Environment) -> float:
 
 
 def chunks(n_runs: int, gpus: int, most: int) -> list[slice]:
-    """Equal parts of the runs: at least one a GPU, none with more than so many."""
+    """Equal parts of the runs: at least one per GPU, none with more than `most` runs."""
     count = min(max(-(-n_runs // most), gpus), n_runs)
     edges = [n_runs * i // count for i in range(count + 1)]
     return [slice(start, stop) for start, stop in itertools.pairwise(edges)]

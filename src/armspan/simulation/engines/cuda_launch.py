@@ -1,4 +1,4 @@
-"""Launches of the CUDA engine: some runs of one policy to the horizon on one GPU, copied back meanwhile."""
+"""Launches of the CUDA engine: some runs of one policy to the horizon on one GPU, with results copied meanwhile."""
 
 import time
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def world_of(env: Any, real: Any) -> Table | Box:
 
 
 def numba_cuda() -> Any:
-    """The module, imported when first needed: it takes its time."""
+    """The module, imported when first needed, because that is slow."""
     from numba import cuda
 
     return cuda
@@ -113,7 +113,7 @@ class Chunk:
         return there(Watched(counted, *regions.balls(env.n_features)))
 
     def launches(self) -> Iterator[Launch]:
-        """One after the other, as long as the time that the last one has taken says."""
+        """One after the other; the length of each follows from the time that the last one took."""
         first, steps, checkpoints = 0, self.first_steps, self.work.checkpoints
         while first < self.work.horizon:
             size = min(steps, self.work.horizon - first)

@@ -1,4 +1,4 @@
-"""Policies in plain Python, step by step: the naive form of the built-in ones, and whatever a user has written."""
+"""Policies in plain Python, step by step: the naive form of the built-in ones, and those that a user has written."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -61,7 +61,7 @@ class UserActor:
 
 
 class InterpretedLearner:
-    """Advances actors, one a run, through blocks of steps."""
+    """Advances actors, one per run, through blocks of steps."""
 
     def __init__(self, actors: list[Actor], *, recurring: bool) -> None:
         self._actors, self._recurring = actors, recurring
@@ -141,6 +141,6 @@ def _maker(policy: Any) -> Callable[..., Any]:
 
 
 def policy_name(policy: Any) -> str:
-    """What results call a policy."""
+    """The name of a policy in results."""
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None) or type(policy).__name__
     return str(name)

@@ -1,4 +1,4 @@
-"""Policies whose rewards come late: one run at a time, which chooses now and learns when a reward is there."""
+"""Policies whose rewards come late: one run at a time, which chooses now and learns when a reward arrives."""
 
 import heapq
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class LateActor:
         self._now = 0
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
-        """Learn what has come since, in the order of its coming; then the arm to pull."""
+        """Learn the rewards that have come since, in the order of their arrival; then return the arm to pull."""
         self._now = step
         while self._coming and self._coming[0][0] < step:
             self._actor.update(*heapq.heappop(self._coming)[2])
