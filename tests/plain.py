@@ -36,6 +36,8 @@ TESTS = [
     "tests/agents/test_oracle.py",
     "tests/agents/test_practical_agent.py",
     "tests/agents/test_regressions.py",
+    "tests/agents/test_sketch.py::test_a_form_is_never_wrong_by_more_than_it_says",
+    "tests/agents/test_sketch.py::test_they_are_used_where_they_pay",
 ]
 WRAPS = "ignore:overflow encountered:RuntimeWarning"
 """Random numbers are made by products that wrap around, of which NumPy warns and a processor does not."""

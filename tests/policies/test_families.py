@@ -1,9 +1,11 @@
 """Families: engines run them for the policies that name them, and never in place of another policy."""
 
+import ast
 import logging
 import re
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from armspan import EpochGreedy, Greedy, LinUCB, LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import InvalidParameter, NotApplicable
+from armspan.kernels import families
 from armspan.kernels.families import family
 from armspan.simulation.engines import cuda
 
@@ -104,6 +107,21 @@ def test_a_family_declares_all_that_it_knows(name: str) -> None:
     home: Any = import_module(f"armspan.kernels.families.{name}")
     for field, array in zip(declared.scratch, home.scratch_of.py_func(3, 2), strict=True):
         assert (array.shape, array.dtype) == (tuple(sizes[letter] for letter in field.shape), field.dtype)
+
+
+HOMES = sorted(path for path in Path(families.__file__).parent.glob("*.py") if "FAMILY =" in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.stem)
+def test_a_family_for_gpus_calls_nothing_with_a_tuple_of_arguments(home: Path) -> None:
+    """In single precision all that is called is put into the caller, which numba cannot do with `f(a, *others)`."""
+    if not family(home.stem).on_gpu:
+        return
+    functions = [node for node in ast.parse(home.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)]
+    parts = [one for one in functions if {ast.unparse(mark) for mark in one.decorator_list} & {"inlined", "part"}]
+    calls = [node for one in parts for node in ast.walk(one) if isinstance(node, ast.Call)]
+    assert calls
+    assert not [call.lineno for call in calls if any(isinstance(one, ast.Starred) for one in call.args)]
 
 
 class Ridge:

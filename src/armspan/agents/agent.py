@@ -21,7 +21,7 @@ from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.lineage import Delta, Lineage
 from armspan.agents.policies import described, loader
 from armspan.agents.settings import Settings
-from armspan.agents.state import State, Statistics
+from armspan.agents.state import WIDE_FROM, State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
@@ -29,9 +29,7 @@ from armspan.kernels import agent_layout as layout
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
 ndarray = np.ndarray  # looked up once, not every time
-choose_one: Any = kernels.choose.quick
 learn_one: Any = kernels.learn.quick
-choose_single: Any = kernels.choose_single.quick
 learn_single: Any = kernels.learn_single.quick
 BAD_SHAPE = kernels.BAD_SHAPE
 
@@ -68,6 +66,9 @@ class Agent:
         self._lock = threading.RLock()
         self._double = settings.dtype == "float64"
         self._chooser: Any = kernels.choose if self._double else kernels.choose_single
+        if self._double and settings.width >= WIDE_FROM:
+            self._chooser = kernels.choose_wide
+        self._choose_one = self._chooser.quick
         self._learner: Any = kernels.learn if self._double else kernels.learn_single
         self._plain = settings.schedule is None
         self._quick = not settings.forgets  # that is more than one step
@@ -132,7 +133,7 @@ class Agent:
     @property
     def nbytes(self) -> int:
         """Bytes of all that was learnt."""
-        return sum(part.nbytes for part in self._state.parts)
+        return sum(part.nbytes for part in self._knowledge(self._state))
 
     def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
         """Choose the arm with the largest mean + α_t·width for this context.
@@ -152,7 +153,7 @@ class Agent:
         if only is None and self._plain and x.__class__ is ndarray:
             names, _, whole, state = self._core
             try:
-                k = choose_one(whole, x) if self._double else choose_single(whole, state.store, x)
+                k = self._choose_one(whole, x) if self._double else self._choose_one(whole, state.store, x)
             except TypeError:  # it is not compiled yet; or x is not contiguous, or not of doubles
                 k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x)
             if k >= 0:

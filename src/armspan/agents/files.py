@@ -133,11 +133,12 @@ def _check_store(state: State) -> None:
 
 
 def _arrays(state: State, window: list[tuple[Hashable, FloatArray, float]]) -> dict[str, Any]:
-    used, d = _used(state.arms), state.settings.width
+    used, d, arms = _used(state.arms), state.settings.width, state.arms.copy()
+    arms[:, layout.MODE] = np.maximum(arms[:, layout.MODE], layout.FULL)  # sketches are not saved
     slots = np.flatnonzero(state.memory[:, layout.ARM] != layout.EMPTY)
     return {
         "counters": state.head[list(COUNTERS)],
-        "arms": state.arms,
+        "arms": arms,
         "room": np.concatenate([state.store[k, :size] for k, size in enumerate(used)]),
         "slots": slots,
         "memory": state.memory[slots],

@@ -16,11 +16,14 @@ from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 from armspan.kernels import triangles
 from armspan.kernels.choice import ROUNDING, SINGLE_ROUNDING
+from armspan.kernels.sketch import SMALLEST_RIDGE, sketch_size
 
 SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
 PRUNE_FROM = 8, 16
 """Arms and features from which on skipping arms pays for the bounds that it needs."""
+SKETCHED_FROM, WIDE_FROM = 24, 128
+"""Features from which on sketches pay where arms have rows of their own, and where they share a context."""
 DRIFT = 0.1
 """How far V⁻¹ may be off in a direction that was seen, relatively, in units of the root of the rounding unit."""
 
@@ -100,13 +103,15 @@ class State:
             K * (d + d * (d + 1)),
         ]
         single = self.settings.dtype == "float32"
-        self.whole = np.zeros(sum(sizes[: 3 if single else 4]))
-        head, arms, memory, *store = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 3])
+        sketched = not single and d >= SKETCHED_FROM and self.settings.ridge >= SMALLEST_RIDGE
+        sketch = sketch_size(d) if sketched else 0
+        self.whole = np.zeros(sum(sizes[: 3 if single else 4]) + K * sketch // 2)
+        head, arms, memory, *store = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 4])
         self.head, self.arms = head, arms.reshape(K, layout.THETA + d)
         self.memory = memory.reshape(slots, layout.FEATURES + d)
         wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else store[0].reshape(K, -1)
         self.store = wide
-        self.head[layout.WIDTH], self.head[layout.SLOTS] = d, slots
+        self.head[layout.WIDTH], self.head[layout.SLOTS], self.head[layout.SKETCH] = d, slots, sketch
         self.head[layout.LARGEST] = self.settings.longest_context
         self.head[layout.LARGEST_REWARD] = self.settings.largest
         self.sizes_changed()
@@ -282,6 +287,7 @@ class State:
         for k, row in enumerate(rows):
             if row >= 0:
                 new.arms[k], new.store[k] = self.arms[row], self.store[row]
+                new.arms[k, layout.MODE] = max(new.arms[k, layout.MODE], layout.FULL)  # its sketch stays behind
             else:
                 new.clear(k)
         entries, moved = self.entries(), {row: k for k, row in enumerate(rows) if row >= 0}

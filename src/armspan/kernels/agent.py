@@ -16,7 +16,6 @@ from armspan.kernels.agent_forms import (
     products,
     times,
     triangle_form,
-    two_triangles,
 )
 from armspan.kernels.agent_layout import (
     BIAS,
@@ -28,6 +27,7 @@ from armspan.kernels.agent_layout import (
     FEATURES,
     FIRST_OF_TIES,
     FORCED,
+    FULL,
     HEAD,
     INTERCEPT,
     LAMBDA,
@@ -47,6 +47,8 @@ from armspan.kernels.agent_layout import (
     SCALE,
     SEED_HIGH,
     SEED_LOW,
+    SKETCH,
+    SKETCHED,
     SLOTS,
     SQUARES,
     THETA,
@@ -56,7 +58,9 @@ from armspan.kernels.agent_layout import (
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
 from armspan.kernels.choice import break_tie, contend, within
 from armspan.kernels.philox import HALF, TIES, unit, words
-from armspan.kernels.views import matrix
+from armspan.kernels.sketch import LONGEST as LONGEST_SKETCHED
+from armspan.kernels.sketch import SHORTEST, draw_sketch, narrow_row, sketched_form
+from armspan.kernels.views import matrix, singles
 
 CONTEXTS = ("float64[::1]", "float64[:, ::1]")
 
@@ -75,8 +79,7 @@ EVERYONE = np.empty(0, dtype=np.bool_)
 FIRST_OF_ALL = 1e300
 """The index of an arm whose turn it is, whatever it promises."""
 ROWS_TOGETHER = 64
-OWN_ROWS_TOGETHER = 256
-"""Features from which on two arms with a row each are looked at together."""
+"""Contexts that are scored one after the other for one arm."""
 FIRST_CHECK, REBUILD = 1024, 8192
 """V⁻¹ is looked at every so many pulls, and whenever pulls have doubled: for pruning, which lives by λ_min, always."""
 SLACK = 1e-9
@@ -291,12 +294,64 @@ def taken(head, arm):
     return arm
 
 
+@inlined
+def sketched_variance(S, arms, store, sketch, k, rows, row, x):
+    """σ̂² of arm k by its sketch, and how wrong it may be; x : the row in single precision. Changes arms and sketch."""
+    if arms[k, MODE] >= 0.0:
+        return few_pulls_form(arms, store, S[RIDGE], k, rows, row, squared_length(rows, row)), 0.0
+    if arms[k, MODE] > SKETCHED:
+        draw_sketch(store, sketch, np.uint64(k), np.uint64(rows.shape[1]))
+        arms[k, MODE] = SKETCHED
+    return sketched_form(sketch, np.uint64(k), x)
+
+
+@atomic_kernel()
+def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
+    """The arm with the largest index; V⁻¹ itself is read only of those whose sketches cannot tell. Changes S.
+
+    first : the arm that may be best by what is known already. means, upper : (K,) with pruning what each arm's mean is,
+    and its index at most; upper is changed.
+    """
+    K, d, pruning, floor, evaluated = arms.shape[0], rows.shape[1], S[PRUNE] > 0.0, -math.inf, 0
+    x = singles(S, HEAD + d, 2, (d + 7) // 8 * 8)
+    if per_arm == 0:
+        narrow_row(rows, np.int64(0), x)
+    for step in range(K):
+        k = first + step if first + step < K else first + step - K
+        if not pruning:
+            means[k] = estimate(arms, k, rows, k * per_arm)
+        elif upper[k] < floor - S[TIED_WITHIN] * abs(floor):
+            continue
+        evaluated += 1
+        if per_arm:
+            narrow_row(rows, k, x)
+        variance, error = sketched_variance(S, arms, store, sketch, k, rows, k * per_arm, x)
+        upper[k] = means[k] + alpha * math.sqrt(max(variance + error, 0.0))
+        if upper[k] > floor:
+            floor = max(floor, means[k] + alpha * math.sqrt(max(variance - error, 0.0)))
+    S[EVALUATED] += evaluated
+    contenders, arm, edge = 0, np.int64(0), floor - S[TIED_WITHIN] * abs(floor)
+    for k in range(K):
+        if upper[k] >= edge:
+            contenders, arm = contenders + 1, k
+    if contenders == 1:
+        return arm
+    best, second = -math.inf, -math.inf
+    for k in range(K):
+        if upper[k] >= edge:
+            row = k * per_arm
+            variance = variance_of(arms, store, S[RIDGE], k, rows, row, squared_length(rows, row))
+            best, second, arm = weigh(k, means[k], alpha, variance, best, second, arm)
+    return settled(S, arms, store, rows, per_arm, alpha) if within(best, second, S[TIED_WITHIN]) else arm
+
+
 @part
-def chosen(S, store, x):
+def chosen(S, store, sketch, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
-    With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same.
-    What depends on x.ndim alone is left out when it is compiled.
+    With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same; so
+    it is with sketches. sketch : None does without. What depends on that or on x.ndim alone is left out when it is
+    compiled.
     """
     K, d, begin, _, _ = borders(S)
     arms, ridge = matrix(S, begin, K, THETA + d), S[RIDGE]
@@ -310,9 +365,10 @@ def chosen(S, store, x):
         return BAD_SHAPE
     if S[INTERCEPT] > 0.0:
         rows = with_intercept(rows)
-    length = 0.0
+    length, fits = 0.0, True
     for row in range(rows.shape[0]):
         length = squared_length(rows, row)
+        fits = fits and SHORTEST < length < LONGEST_SKETCHED
         if not length < S[LARGEST] ** 2:
             return NOT_FINITE
     if S[LEARNT] > 0.0 and S[FORCED] < K:
@@ -320,7 +376,9 @@ def chosen(S, store, x):
         if forced >= 0:
             return taken(S, forced)
     alpha, pruning, first = present_alpha(S), S[PRUNE] > 0.0, np.int64(0)
-    upper, means = (np.empty(K), np.empty(K)) if pruning else (S, S)  # arrays that are not used cost time too
+    sketched = fits and sketch is not None and S[SKETCH] > 0.0
+    # arrays that are not used cost time too
+    upper, means = (np.empty(K), np.empty(K)) if pruning or sketched else (S, S)
     if pruning:
         for k in range(K):
             if per_arm:
@@ -329,26 +387,29 @@ def chosen(S, store, x):
             upper[k] = means[k] + alpha * width_bound(arms, k, length)
             if upper[k] > upper[first]:
                 first = k
+    if sketch is not None:  # noqa: SIM102 - alone it is left out when it is compiled
+        if sketched:
+            return taken(S, screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper))
     paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
     pairs = matrix(S, HEAD + d, 1, d * (d + 1) // 2)
     if paired:
         products(rows, np.int64(0), pairs)
-    team = 1 if d < 8 or K < 4 else 4 if per_arm == 0 else 2 if d >= OWN_ROWS_TOGETHER else 1
+    fours = d >= 8 and K >= 4
     best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
     k0 = k1 = k2 = k3 = np.int64(0)
-    waiting = 0  # arms are looked at in teams of so many
+    waiting = 0  # arms that share a context are looked at in fours
     for step in range(K + 3):
         if step < K:
             k = first + step if first + step < K else first + step - K
             if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
                 continue
             evaluated += 1
-            if team > 1 and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
-                k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
-                if waiting < team:
-                    continue
-                waiting = 0
-                if x.ndim == 1:
+            if x.ndim == 1:  # noqa: SIM102 - likewise
+                if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
+                    k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
+                    if waiting < 4:
+                        continue
+                    waiting = 0
                     if pruning:
                         m0, m1, m2, m3 = means[k0], means[k1], means[k2], means[k3]
                     else:
@@ -359,13 +420,10 @@ def chosen(S, store, x):
                         v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
                     best, second, arm = weigh(k0, m0, alpha, v0, best, second, arm)
                     best, second, arm = weigh(k1, m1, alpha, v1, best, second, arm)
-                else:
-                    m2, m3 = estimate(arms, k2, rows, k2), estimate(arms, k3, rows, k3)
-                    v2, v3 = two_triangles(store, k2, k3, rows)
-                best, second, arm = weigh(k2, m2, alpha, v2, best, second, arm)
-                best, second, arm = weigh(k3, m3, alpha, v3, best, second, arm)
-                continue
-        elif waiting > 0:  # those that were too few for a team
+                    best, second, arm = weigh(k2, m2, alpha, v2, best, second, arm)
+                    best, second, arm = weigh(k3, m3, alpha, v3, best, second, arm)
+                    continue
+        elif waiting > 0:  # those that were too few
             k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
         else:
             break
@@ -383,17 +441,37 @@ def chosen(S, store, x):
     return taken(S, arm)
 
 
+@inlined
+def kept(S):
+    """The store and the sketch in an agent's one array."""
+    K, d, _, _, end = borders(S)
+    width = d * (d + 2)
+    return matrix(S, end, K, width), singles(S, end + K * width, K, int(S[SKETCH]))
+
+
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
 def choose(S, x):
-    """The arm for x (d,) or (K, d), or why there is none. Changes S."""
-    K, d, _, _, end = borders(S)
-    return chosen(S, matrix(S, end, K, d * (d + 2)), x)
+    """The arm for x (d,) or (K, d), or why there is none. Changes S.
+
+    Sketches pay where arms have rows of their own, or many features; who has few can do without them at first.
+    """
+    store, sketch = kept(S)
+    if x.ndim == 1:
+        return chosen(S, store, None, x)
+    return chosen(S, store, sketch, x)
+
+
+@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
+def choose_wide(S, x):
+    """`choose` for so many features that sketches always pay."""
+    store, sketch = kept(S)
+    return chosen(S, store, sketch, x)
 
 
 @atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], {x})" for x in CONTEXTS])
 def choose_single(S, store, x):
     """`choose` with a store in single precision."""
-    return chosen(S, store, x)
+    return chosen(S, store, None, x)
 
 
 @inlined
@@ -500,6 +578,7 @@ def add_to_full(arms, store, k, x, row, y, error, variance, ridge, z):
             store[k, start + j] -= scaled * z[0, j]
             store[k, other + j] += x_i * x[row, j]
         start += i + np.uint64(1)
+    arms[k, MODE] = FULL
     return gain, fitted
 
 
@@ -598,6 +677,7 @@ def unlearn(arms, store, k, x, y):
             store[k, start + j] += gain * z[0, i] * z[0, j]
             store[k, start + half + j] -= x[i] * x[j]
         start += i + 1
+    arms[k, MODE] = FULL
     arms[k, PULLS] -= 1.0
     arms[k, SQUARES] = max(arms[k, SQUARES] - y * y, 0.0)
     if sound:

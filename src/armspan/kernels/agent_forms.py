@@ -79,22 +79,6 @@ def four_triangles(store, k0, k1, k2, k3, x):
     return form_0, form_1, form_2, form_3
 
 
-@inlined
-def two_triangles(store, k0, k1, x):
-    """`triangle_form` of two arms, each for its own row of x (K, d): from some hundred features on, the faster way."""
-    d, form_0, form_1 = np.uint64(x.shape[1]), 0.0, 0.0
-    start = d
-    for i in range(d):
-        sum_0, sum_1 = 0.0, 0.0
-        for j in range(i):
-            sum_0 += store[k0, start + j] * x[k0, j]
-            sum_1 += store[k1, start + j] * x[k1, j]
-        form_0 += x[k0, i] * (2.0 * sum_0 + store[k0, start + i] * x[k0, i])
-        form_1 += x[k1, i] * (2.0 * sum_1 + store[k1, start + i] * x[k1, i])
-        start += i + ONE
-    return form_0, form_1
-
-
 @part
 def products(x, row, pairs):
     """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""

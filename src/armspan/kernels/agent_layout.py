@@ -7,6 +7,7 @@ arms : (K, 4 + d) what every decision reads of an arm: a lower bound of λ_min(V
 memory : (slots, 4 + d) an open hash table of the contexts that were pulled: arm, pulls, sum of rewards, stamp, x.
 store : (K, d + d(d + 1)) b, and then V⁻¹ and V as triangles, row by row: in all as large as one full matrix. In single
 precision it is an array of its own.
+sketch : (K, ...) V⁻¹ in single precision, as `armspan.kernels.sketch` says; only where the head says that there is one.
 
 While an arm has few pulls (mode m ≥ 0, the number of them) the store holds m pairs of rows (x, w) instead, with
 V⁻¹ = (I - Σ wwᵀ)/ridge: a decision then costs O(m·d) and an arm that was never pulled costs nothing.
@@ -19,13 +20,14 @@ from armspan.kernels._compile import inlined
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
 PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
 WIDTH, SLOTS, LARGEST, TIED_WITHIN, EPSILON, OFTEN = 15, 16, 17, 18, 19, 20
-LEARNT, ERRORS, LEFT, FORCED, LARGEST_REWARD = 21, 22, 23, 24, 25
+LEARNT, ERRORS, LEFT, FORCED, LARGEST_REWARD, SKETCH = 21, 22, 23, 24, 25, 26
 """Whether α_t follows the noise that was seen; the sum of squared errors; how many rewards there are beyond the
-parameters that were fitted; how many arms have had their first pull, whatever they promise; and what rewards must be
-below."""
+parameters that were fitted; how many arms have had their first pull, whatever they promise; what rewards must be
+below; and how wide an arm's sketch is, 0 without one."""
 HEAD = 32
 LAMBDA, MODE, PULLS, SQUARES, THETA = 0, 1, 2, 3, 4
-FULL = -1.0
+FULL, SKETCHED = -1.0, -2.0
+"""Modes of an arm that has V⁻¹: its sketch is out of date, or it is not. Whoever writes V⁻¹ says which."""
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4
 EMPTY = -1.0
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -35,8 +37,8 @@ LARGEST_PAIRS = 64
 
 
 def scratch_size(d):
-    """How much room for intermediate results: (d,), and x_i x_j of a triangle where that is used."""
-    return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d
+    """How much room for intermediate results: (d,); and x_i x_j of a triangle, or two rows in single precision."""
+    return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d + (d + 7) // 8 * 8
 
 
 scratch = inlined(scratch_size)  # for kernels; compiled for Python's few calls it would cost more than it saves

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numba.core import config, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -24,11 +25,33 @@ def matrix(typing: Any, flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
     return signature, generate
 
 
+@intrinsic
+def singles(typing: Any, flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
+    """A matrix in single precision, of an even size, in the place of a part of a flat array in double precision."""
+    signature = types.Array(types.float32, 2, "C")(flat, types.int64, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = make_array(signature.args[0])(context, builder, args[0])
+        part = make_array(signature.return_type)(context, builder)
+        size = context.get_constant(types.intp, 4)
+        shape, strides = [args[2], args[3]], [builder.mul(args[3], size), size]
+        start = builder.bitcast(builder.gep(whole.data, [args[1]]), part.data.type)
+        populate_array(part, data=start, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return part._getvalue()
+
+    return signature, generate
+
+
 def _plain(flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
     """The same in Python, and checked."""
     begin, rows, columns = int(begin), int(rows), int(columns)
     return flat[begin : begin + rows * columns].reshape(rows, columns)
 
 
+def _plain_singles(flat: Any, begin: Any, rows: Any, columns: Any) -> Any:
+    begin, rows, columns = int(begin), int(rows), int(columns)
+    return flat[begin : begin + rows * columns // 2].view(np.float32).reshape(rows, columns)
+
+
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
-    matrix = _plain  # type: ignore[assignment]
+    matrix, singles = _plain, _plain_singles  # type: ignore[assignment]

@@ -84,16 +84,19 @@ def pull(a, theta_hat, rows, forced_theta_hat, forced_rows, due, index, mean, x,
     """As of `ols`, but for GREEDY. Changes due, index and mean (K,)."""
     if a == GREEDY:
         return greedy(theta_hat, index, x, c, unit, seed, run, step, K, d)
-    estimates = theta_hat, rows, forced_theta_hat, forced_rows
-    return ols.pull(a, *estimates, due, index, mean, x, c, h, unit, seed, run, step, K, d)
+    return ols.pull(
+        a, theta_hat, rows, forced_theta_hat, forced_rows, due, index, mean, x, c, h, unit, seed, run, step, K, d
+    )
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     t, q, first, h, seed = int(knobs[0][i]), int(knobs[1][i]), int(knobs[2][i]), knobs[3][i], block.seed
     a = forced_since(own[11], own[12], t, K, q, first)
-    kept = own[3], own[4], own[8], own[9], own[10], scratch[0], scratch[1]
-    return pull(a, *kept, block.x, c, h, block.unit, seed, run, step, K, d)
+    return pull(
+        a, own[3], own[4], own[8], own[9], own[10], scratch[0], scratch[1],
+        block.x, c, h, block.unit, seed, run, step, K, d,
+    )  # fmt: skip
 
 
 @exact_kernel

@@ -138,8 +138,10 @@ def pull(a, theta_hat, rows, forced_theta_hat, forced_rows, due, index, mean, x,
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a, h, seed = forced_arm(knobs[0][i], block.seed, run, step, K), knobs[1][i], block.seed
-    kept = own[3], own[4], own[8], own[9], own[10], scratch[0], scratch[1]
-    return pull(a, *kept, block.x, c, h, block.unit, seed, run, step, K, d)
+    return pull(
+        a, own[3], own[4], own[8], own[9], own[10], scratch[0], scratch[1],
+        block.x, c, h, block.unit, seed, run, step, K, d,
+    )  # fmt: skip
 
 
 @part

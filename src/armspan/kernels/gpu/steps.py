@@ -36,11 +36,18 @@ def arrive(source, w, row, seed, run, step, world, here, K, d):
 
 
 @inlined
+def bin_of(step, bin_, ends):
+    """The bin that a step is in, if the last one was bin_."""
+    while step >= ends[bin_]:
+        bin_ -= np.int32(1)
+    return bin_
+
+
+@inlined
 def count_pull(loss, step, a, r, bin_, ends, suboptimal):
     """Count a pull that costs something in the bin of its time, and return that bin. Changes suboptimal."""
     if loss > 0:
-        while step >= ends[bin_]:
-            bin_ -= np.int32(1)
+        bin_ = bin_of(step, bin_, ends)
         suboptimal[bin_, a, r] += np.uint32(1)
     return bin_
 

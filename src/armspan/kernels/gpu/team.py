@@ -16,7 +16,7 @@ from armspan.kernels import draws, linear, sampling
 from armspan.kernels.draws import BERNOULLI
 from armspan.kernels.gpu import steps as of_steps
 from armspan.kernels.gpu.forms import FAST, TEAM, Problem, layout
-from armspan.kernels.gpu.steps import BOX, CHAIN, count_pull, take_down
+from armspan.kernels.gpu.steps import BOX, CHAIN, bin_of, take_down
 from armspan.kernels.philox import LOW
 from armspan.kernels.single import in_precision
 
@@ -163,8 +163,9 @@ def kernel(problem: Problem) -> Any:
                         value = y if row_of[turn] == d else x[0, a, row_of[turn]]
                         cuda.atomic.add(totals, (r, np.uint32(a * fields + entry)), value * x[0, a, column_of[turn]])
                 loss = best - means[0, a] if source == BOX else losses[a]
-                if lane == 0:
-                    bin_ = count_pull(loss, step, a, r, bin_, ends, written.suboptimal)
+                if lane == 0 and loss > 0:
+                    bin_ = bin_of(step, bin_, ends)
+                    cuda.atomic.add(written.suboptimal, (bin_, a, r), np.uint32(1))
                 total += loss
                 noise_sum += e
                 cuda.syncthreads()
