@@ -1,6 +1,5 @@
 # make paper        set everything up and reproduce the paper; open out/paper/report.html
-# make test         set everything up and run the checks and tests
-# make coverage     the tests again, kernels as plain Python too, and how much of the code they run; it must not fall
+# make test         set everything up and run the checks and tests; prints how much of the code they run: it must not fall
 # make docs         set everything up and build the site; open out/site/index.html
 # make dist         build the sdist and the wheel, and try each in an empty environment; needs the network
 #                   (PYTHONS="python3.12 python3.13": with these Pythons)
@@ -16,7 +15,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup paper docs dist test coverage test-policies test-processes test-rest test-pages test-processor test-site test-plain test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
+.PHONY: setup paper docs dist test test-policies test-processes test-rest test-pages test-processor test-site test-plain test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
 
 setup: .venv/ready
 
@@ -50,17 +49,14 @@ check: setup
 POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
 PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
 PAGES := tests/cli tests/report tests/plots tests/experiments tests/examples tests/pages
-RUN := $(BIN)/python -m
+RUN := $(BIN)/coverage run -m
 PYTEST = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -m "not slow" -p no:cacheprovider --durations=15
 
 test: setup
-	@echo "Running the checks and the tests in seven parts, three at a time; each prints when it is done."
+	@echo "Running the checks and the tests in eight parts, three at a time; each prints when it is done."
 	@echo "The first time takes some ten minutes."
-	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes check test-pages test-processor test-site
-
-coverage: setup
 	@rm -rf out/coverage
-	@$(MAKE) --no-print-directory --output-sync=target -j3 RUN="$(BIN)/coverage run -m" test-policies test-processes test-rest test-pages test-plain
+	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes check test-pages test-processor test-plain test-site
 	@$(BIN)/python -m tools.floor
 
 test-policies: setup

@@ -26,9 +26,9 @@ from armspan.policies import Policy
 from armspan.simulation import runner
 from armspan.simulation.engines import cuda, cuda_launch
 
-STEPS = 61
+STEPS = 41
 EVENTFUL = ("registers", "chain", "box")
-SHORT: Any = {"horizon": 9, "runs": 1, "seed": 2, "checkpoints": [5, 9]}
+SHORT: Any = {"horizon": 6, "runs": 1, "seed": 2, "checkpoints": [3, 6]}
 """A team of 32 threads is slow to simulate."""
 TEAMED = [LinUCBd(), LinTS()]
 BRIEF: Any = {"horizon": 27, "runs": [4, 2**31 + 5], "checkpoints": [1, 9, 27]}
