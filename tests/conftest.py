@@ -1,6 +1,6 @@
 """Settings for all tests: the same examples every time, no clock, no windows, and no picture left open.
 
-While numba compiles, coverage looks away: it would take as long again, and there is nothing of ours to be seen.
+While numba compiles, and in tests marked `long`, coverage looks away: it would take twice as long, and see nothing new.
 """
 
 import os
@@ -48,6 +48,18 @@ class _Compiling(event.Listener):
 
 _compiling = _Compiling()
 event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+    """A test that repeats the same many times is not traced."""
+    tracer: Any = sys.gettrace()
+    if pyfuncitem.get_closest_marker("long"):
+        sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

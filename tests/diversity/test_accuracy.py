@@ -18,6 +18,7 @@ def words(cell: Cell) -> str:
     return f"{cell.family}, {cell.n_arms} arms, {cell.logger}, {cell.rows} rows"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cell", short_cells(), ids=words)
 def test_wrong_answers_are_rare(cell: Cell) -> None:
     """At most 2 of 20 logs of a cell get a wrong yes, or a wrong no, to any question.

@@ -66,6 +66,7 @@ def test_general_position(d: int, seed: int) -> None:
     check(X, weights, every_side(X, weights))
 
 
+@pytest.mark.long
 @given(st.integers(3, 4), st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_opposite_and_repeated_features(d: int, seed: int) -> None:
@@ -86,6 +87,7 @@ def _possible(X: Array, s: Array) -> bool:
     return bool(wanted.status == 0)
 
 
+@pytest.mark.long
 @given(st.integers(3, 4), st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_many_features_in_one_hyperplane(d: int, seed: int) -> None:
@@ -102,6 +104,7 @@ def test_many_features_in_one_hyperplane(d: int, seed: int) -> None:
     check(X, weights, expected)
 
 
+@pytest.mark.long
 def test_a_grid_of_features_against_many_directions() -> None:
     """The 26 neighbours of the origin: most hyperplanes hold four lines or more. Random directions are never worse."""
     X = np.array([x for x in itertools.product([-1.0, 0.0, 1.0], repeat=3) if any(x)])
@@ -112,6 +115,7 @@ def test_a_grid_of_features_against_many_directions() -> None:
         check(X, weights, least)  # so many directions meet every cell
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("m", "d"), [(60, 3), (25, 4), (14, 6)])
 def test_random_directions_find_nothing_worse(m: int, d: int) -> None:
     rng = np.random.default_rng(m)

@@ -55,6 +55,7 @@ def test_the_pruned_search_finds_the_best_of_all_subsets(d: int, more: int, seed
     assert dual_bound(X) >= basis.eigenvalue - 1e-12 * (X**2).sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["normal", "positive"])
 def test_forty_contexts_in_five_dimensions_are_searched_exactly(kind: str) -> None:
     rng = np.random.default_rng(3)
@@ -87,6 +88,7 @@ def test_exchanges_end_where_no_single_one_helps() -> None:
         assert np.linalg.svd(X[trial], compute_uv=False)[-1] <= value * (1 + 1e-9)
 
 
+@pytest.mark.long
 def test_features_of_different_scale_are_searched_too() -> None:
     X = np.random.default_rng(7).normal(size=(40, 5)) * 10.0 ** np.arange(5)
     basis = best_basis(X)

@@ -15,6 +15,7 @@ def moment(X: Array, weights: Array, u: Array) -> float:
     return float(np.linalg.eigvalsh(np.einsum("n,ni,nj->ij", weights[inside], X[inside], X[inside]))[0])
 
 
+@pytest.mark.long
 @given(st.integers(1, 12), st.integers(0, 10**6))
 def test_the_plane_is_searched_exactly(m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

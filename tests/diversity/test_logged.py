@@ -126,6 +126,7 @@ def test_constant_regret_needs_both(diverse: str, gap: str, wanted: str) -> None
 # -- (a) nothing is made out of noise ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_pure_noise_is_never_called_diverse() -> None:
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -137,6 +138,7 @@ def test_pure_noise_is_never_called_diverse() -> None:
         assert "yes" not in said(log.judge()).values()
 
 
+@pytest.mark.long
 def test_clicks_at_one_rate_are_never_called_diverse() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -158,6 +160,7 @@ def test_an_arm_without_a_click_is_not_known_to_have_none() -> None:
         assert log.best[2, 1] > 0.5
 
 
+@pytest.mark.long
 def test_an_arm_that_is_best_everywhere_is_never_called_diverse() -> None:
     """By 0.05, with noise 1: neither is any other arm ever best, nor is the lead as large as 5 % of the rewards' sd."""
     common = np.tile([0.3, 0.5, -0.4], (3, 1))
@@ -178,6 +181,7 @@ def wide_misses(bands: Bands, truth: Array, reach: Array) -> BoolArray:
     return missed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strict", [False, True])
 def test_bands_hold_in_all_contexts_at_once(strict: bool) -> None:
     """A log's bands are to fail somewhere with probability 1 % (a fifth of the level).
@@ -450,6 +454,7 @@ def random_log(seed: int) -> Log:
     return log_of(theta, n, seed, noise=float(rng.uniform(0.2, 1.0)))
 
 
+@pytest.mark.long
 def test_strict_limits_are_wider_and_answers_agree() -> None:
     decided = 0
     for seed in range(20):
@@ -479,6 +484,7 @@ def test_a_larger_noise_scale_is_more_careful() -> None:
     assert (usual.answer("diverse"), log.judge(strict=True, noise_scale=3.0).answer("diverse")) == ("yes", "not known")
 
 
+@pytest.mark.long
 def test_a_stricter_level_makes_no_yes_of_what_is_not_known() -> None:
     definite = 0
     for seed in range(20):

@@ -174,6 +174,7 @@ def test_what_only_a_sample_can_tell_is_not_known() -> None:
         armspan.regret_bound(Sampled(paper_1c(0).theta, gap=0.5))
 
 
+@pytest.mark.long
 def test_seen_contexts_are_audited_like_a_problem() -> None:
     a = paper_1a()
     x = np.swapaxes(a.features, 0, 1)
@@ -225,6 +226,7 @@ def test_sampled_contexts_have_intervals() -> None:
     assert report.verdicts[0].answer == "no"
 
 
+@pytest.mark.long
 def test_a_basis_that_is_hardly_ever_met_has_no_constant() -> None:
     """Every arm was seen to span, so theory promises a constant, but which one cannot be measured."""
     for seed in (4, 5):
@@ -257,6 +259,7 @@ def test_arms_that_only_tie_are_not_called_never_best() -> None:
     assert [row.words for row in seen.arms] == ["arm 0 is never best alone", "arm 1 is never best alone"]
 
 
+@pytest.mark.long
 def test_many_rows_are_audited_in_little_memory() -> None:
     X = np.random.default_rng(5).normal(size=(100_000, 3))
     report = armspan.audit(contexts=X, theta_hat=np.eye(2, 3))

@@ -1,6 +1,7 @@
 """Small simulations of every kind that the CUDA engine knows; run as a program, they go through the CUDA simulator."""
 
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -175,6 +176,20 @@ def tidied_every(steps: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def traced(name: str) -> Iterator[None]:
+    """Coverage looks at three of the environments, which have all kinds of contexts; it would take twice as long."""
+    tracers = sys.gettrace(), threading.gettrace()
+    if name not in EVENTFUL:
+        sys.settrace(None)
+        threading.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracers[0])
+        threading.settrace(tracers[1])
+
+
 def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels.gpu import registers
@@ -184,11 +199,12 @@ def main(path: str) -> None:
     arrays: dict[str, Any] = {}
     with tidied_every(16):
         for name in environments():
-            arrays |= results(name, run(name, "cuda"))
+            with traced(name):
+                arrays |= results(name, run(name, "cuda"))
         for name in EVENTFUL:
             events = watched(name, "cuda").arrays()
             arrays |= {f"{name} {part}": array for part, array in events.items()}
-        with patch.object(forms, "FULL", 1):
+        with traced("no more"), patch.object(forms, "FULL", 1):
             arrays["many"] = run("registers", "cuda").pseudo_regret
             registers.MOST_SHARED = registers.MOST_REGISTERS = 0
             registers.kernel.cache_clear()
@@ -207,7 +223,8 @@ def main(path: str) -> None:
         arrays["stopped"] = np.array(stopped())
     with tidied_every(8), patch.dict(forms.FAST, clear=True):
         for name in environments():
-            arrays |= results(f"{name} generic", run(name, "cuda", everyone(name), **BRIEF))
+            with traced(name):
+                arrays |= results(f"{name} generic", run(name, "cuda", everyone(name), **BRIEF))
         single: Any = {"precision": "float32"} | BRIEF
         arrays |= results("single generic", run("registers", "cuda", everyone("registers"), **single))
         arrays |= results("single box generic", run("box", "cuda", everyone("box"), **single))
@@ -215,7 +232,8 @@ def main(path: str) -> None:
             arrays["generic in one launch"] = run("chain", "cuda", everyone("chain"), **BRIEF).pseudo_regret
     with tidied_every(4), patch.object(forms, "MOST_ALONE", 0):
         for name, env in team_environments().items():
-            arrays |= results(f"{name} by a team", simulate(env, TEAMED, engine="cuda", **SHORT))
+            with traced(name):
+                arrays |= results(f"{name} by a team", simulate(env, TEAMED, engine="cuda", **SHORT))
     np.savez(path, **arrays)
 
 

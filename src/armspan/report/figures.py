@@ -17,6 +17,7 @@ from armspan.plots.canvas import figure, legend
 from armspan.plots.ends import name_ends
 from armspan.plots.labels import plain
 from armspan.plots.looks import COLOURS, SETTINGS, look, looks
+from armspan.report.rendered import rendered
 from armspan.simulation import Result
 
 DIAL_PARTS = (1, 10, 100, 1000)
@@ -96,11 +97,11 @@ def dial_figure(dial: DialResult) -> Figure:
     return drawn
 
 
-def save(drawn: Figure, folder: Path, name: str) -> None:
+def save(figure: Figure, folder: Path, name: str) -> None:
     """Write NAME.svg and NAME.png."""
-    for suffix in ("svg", "png"):
-        with whole_file(folder / f"{name}.{suffix}") as file:
-            drawn.savefig(file, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+    for kind in ("svg", "png"):
+        with whole_file(folder / f"{name}.{kind}") as file:
+            file.write(rendered(figure, kind))
 
 
 def _top(mean: FloatArray, sd: FloatArray) -> float:

@@ -5,11 +5,11 @@ import html
 import re
 from collections.abc import Sequence
 from importlib import resources
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from armspan import _html
 from armspan.experiments import Finding
+from armspan.report.rendered import rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,9 +61,7 @@ def paragraph(text: str, kind: str = "") -> str:
 
 def picture(figure: "Figure", caption: str, shows: str) -> str:
     """A figure, embedded as SVG. shows : the result in words and numbers, for those who cannot see it."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    data, inches = base64.b64encode(buffer.getvalue()).decode(), figure.get_size_inches()[0]
+    data, inches = base64.b64encode(rendered(figure, "svg")).decode(), figure.get_size_inches()[0]
     limits = f"min-width: {READABLE * inches:.0f}px; max-width: {LARGEST * inches:.0f}px"
     shown = html.escape(shows, quote=True)
     image = f"<img alt='{shown}' style='{limits}' src='data:image/svg+xml;base64,{data}'>"
