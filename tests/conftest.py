@@ -6,7 +6,7 @@ While numba compiles, and in tests marked `long`, coverage looks away: it would 
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -51,7 +51,7 @@ event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """A test that repeats the same many times is not traced."""
     tracer: Any = sys.gettrace()
     if pyfuncitem.get_closest_marker("long"):
