@@ -1,6 +1,7 @@
 """How good is the recommendation? Its regret against the best policy's, in hindsight, of each of many problems.
 
     python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third] [--propensities]
+    python -m benchmarks.recommendation --only dominated "twin suppliers" --runs 60
 
 The problems are those of the arena and sixty that were drawn by people who had read neither rules nor candidates. The
 first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. Everyone of
@@ -117,11 +118,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30, help="runs of each pair (default 30)")
     parser.add_argument("--problems", nargs="+", choices=("arena", *BLIND), default=("arena", *BLIND))
+    parser.add_argument("--only", nargs="+", help="names of the problems, if not all")
     parser.add_argument("--propensities", action="store_true", help="among policies that draw their decisions")
     args = parser.parse_args()
     wanted = {"arena": [one.key for one in PROBLEMS], **{where: list(found) for where, found in BLIND.items()}}
     keys = []
-    for where, key in [(place, one) for place in args.problems for one in wanted[place]]:
+    for where, key in [(place, one) for place in args.problems for one in wanted[place] if one in (args.only or [one])]:
         try:
             problem(where, key)
             keys.append((where, key))

@@ -476,7 +476,7 @@ def test_names_intercept_and_bounds() -> None:
         KernelUCB(eta=1.0).agent(2, 2, epsilon=0.1)  # type: ignore[arg-type]
     with pytest.raises(NotApplicable, match="KernelUCB needs horizon, or eta: give it to the policy"):
         KernelUCB().agent(2, 2)
-    assert "KernelUCB(eta=1.0): 2 arms, 2 features, 1 decisions, 1 rewards" in repr(agent)
+    assert "KernelUCB(eta=1.0): 2 arms, 2 features, 1 decision, 1 reward" in repr(agent)
     shown = agent.copy()
     pandas = pytest.importorskip("pandas")
     shown.update([0, 1], pandas.DataFrame({"v": [0.3, 0.4], "u": [0.1, 0.2]}), [1.0, 0.0])

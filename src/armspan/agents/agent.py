@@ -11,6 +11,7 @@ import numpy as np
 
 from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
+from armspan._text import counted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import batch, container, files, forks, lineage
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
@@ -597,8 +598,9 @@ class Agent:
 
     def __repr__(self) -> str:
         policy = "" if self.policy is None else f" of {described(self.policy)}"
-        sizes = f"{len(self.arms)} arms, {self.settings.n_features} features"
-        return f"<Agent{policy}: {sizes}, {self.decisions:,} decisions, {self.rewards:,} rewards>"
+        sizes = f"{counted(len(self.arms), 'arm')}, {counted(self.settings.n_features, 'feature')}"
+        counts = f"{counted(self.decisions, 'decision')}, {counted(self.rewards, 'reward')}"
+        return f"<Agent{policy}: {sizes}, {counts}>"
 
     def _repr_html_(self) -> str:
         names = [*(self.feature_names or range(self.settings.n_features)), "intercept"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
+from armspan._text import counted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import container, forks
 from armspan.agents.answers import Decision, Scores
@@ -346,8 +347,8 @@ class PolicyAgent(ABC):
         return loader(), (self.to_bytes(),)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self._place)} arms, {self.settings.n_features} features"
-        counts = f"{self.decisions:,} decisions, {self.rewards:,} rewards"
+        sizes = f"{counted(len(self._place), 'arm')}, {counted(self.settings.n_features, 'feature')}"
+        counts = f"{counted(self.decisions, 'decision')}, {counted(self.rewards, 'reward')}"
         return f"<Agent of {described(self.policy)}: {sizes}, {counts}>"
 
     def _repr_html_(self) -> str:
