@@ -1,4 +1,4 @@
-"""Completion in shells: bash is asked what it completes; of zsh and fish the scripts are looked at."""
+"""Completion in shells: bash and fish are asked what they complete; of zsh the script is looked at."""
 
 import re
 import shutil
@@ -98,3 +98,20 @@ def test_an_installed_shell_takes_its_script(tmp_path: Path, capsys: pytest.Capt
             path = tmp_path / shell
             path.write_text(script(shell, capsys), encoding="utf-8")
             subprocess.run([shell, *check, str(path)], check=True)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("armspan re", ["reproduce"]),
+        ("armspan simulate --en", ["--engine"]),
+        ("armspan reproduce --engine cu", ["cuda"]),
+    ],
+)
+def test_fish_completes(typed: str, offered: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "armspan.fish"
+    source.write_text(script("fish", capsys), encoding="utf-8")
+    asked = f"source {source}; complete -C '{typed}'"
+    done = subprocess.run(["fish", "--no-config", "-c", asked], capture_output=True, text=True, check=True)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == offered
