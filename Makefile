@@ -54,7 +54,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -m "not slow" -p no:cacheprovider 
 
 test: setup
 	@echo "Running the checks and the tests in eight parts, three at a time; each prints when it is done."
-	@echo "The first time takes some ten minutes."
+	@echo "The first time takes ten to twenty minutes, by the machine."
 	@rm -rf out/coverage
 	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes check test-pages test-processor test-plain test-site
 	@$(BIN)/python -m tools.floor

@@ -18,7 +18,7 @@ from coverage import Coverage
 
 ROOT = Path(__file__).parents[1]
 FLOOR = Path(__file__).with_name("floor.txt")
-ROOM = 0.3
+ROOM = 1.0
 """Per cent by which machines differ: what is compiled anew, which vectors a processor has, which thread comes first."""
 
 Count = tuple[int, int]
