@@ -353,10 +353,11 @@ def audit_log(
 
 def with_intercept(X: FloatArray, names: list[str]) -> tuple[FloatArray, list[str]]:
     """The features (n, d) and their names with a column of ones at the end, unless one of them is constant already."""
-    for j in constant_features(X):
+    constant = constant_features(X)
+    if constant.size:
+        first, value = names[constant[0]], X[0, constant[0]]
         raise InvalidParameter(
-            f"intercept must be left out where a feature is constant already, got {names[j]!r}, "
-            f"which is always {X[0, j]:g}"
+            f"intercept must be left out where a feature is constant already, got {first!r}, which is always {value:g}"
         )
     return np.column_stack([X, np.ones(len(X))]), [*names, INTERCEPT]
 
