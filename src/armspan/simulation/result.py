@@ -133,8 +133,8 @@ class Result:
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """The 95 % interval of the mean over the runs, by Student's t; nan for a single run.
 
-        It is exact where the regret of the runs is normal. Where a few runs lose far more than the others, it covers
-        the true mean less often.
+        It is exact where the regret of the runs is normal. Where a few runs lose far more than the others, as with
+        greedy, it is too narrow: use 30 runs or more.
 
         Returns
         -------
