@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import cuda
 
-from armspan.kernels.gpu.forms import THREADS, Form
+from armspan.kernels.gpu import forms
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -20,12 +20,12 @@ def spread(start, known, by_run, by_entry):
             known[r * by_run + entry * by_entry] = start[entry]
 
 
-def knowledge(form: Form, state: Any, R: int) -> tuple[tuple[Any, ...], ...]:
+def knowledge(form: forms.Form, state: Any, R: int) -> tuple[tuple[Any, ...], ...]:
     """What R runs carry, in the form's groups, on the present GPU; state : of one run, at first."""
     groups = tuple(tuple(cuda.device_array(form.among(part, R), part.dtype) for part in g) for g in form.groups)
     for start, known in zip(form.start(state), groups[0], strict=True):
         apart = (start.size, 1) if form.runs_first else (1, R)
-        quietly(spread, -(-R // THREADS), THREADS)(cuda.to_device(start.ravel()), known.ravel(), *apart)
+        quietly(spread, -(-R // forms.THREADS), forms.THREADS)(cuda.to_device(start.ravel()), known.ravel(), *apart)
     cuda.synchronize()
     return groups
 

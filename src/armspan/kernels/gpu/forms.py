@@ -16,8 +16,8 @@ from armspan.kernels.gpu.steps import BOX
 
 FAST = {"linear": False, "sampled": True}
 """The families that have fast forms, and whether they draw their indices."""
-THREADS, FULL = 128, 1 << 14
-"""Threads of a block, and runs from which on there are enough for all parts of a GPU."""
+THREADS, WARP, FULL = 128, 32, 1 << 14
+"""Threads of a block, the fewest that it has, and runs from which on there are enough for all parts of a GPU."""
 MOST_ALONE = 200
 """Numbers that a run learns up to which a thread lives through it alone; beyond, a team of threads does."""
 MOST_LOCAL = 400_000
@@ -98,7 +98,7 @@ class Form(ABC):
 
     def grid(self, R: int) -> tuple[int, int]:
         """Blocks, and threads of each; few runs: a warp for each part of the GPU."""
-        threads = THREADS if R >= FULL else 32
+        threads = THREADS if R >= FULL else WARP
         return -(-R // threads), threads
 
     def among(self, part: Part, R: int) -> tuple[int, ...]:
