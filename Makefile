@@ -49,14 +49,15 @@ check: setup
 POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py
 PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
 PAGES := tests/cli tests/report tests/plots tests/experiments tests/examples tests/pages
+TOGETHER = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 RUN := $(BIN)/coverage run -m
 PYTEST = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -m "not slow" -p no:cacheprovider --durations=15
 
 test: setup
-	@echo "Running the checks and the tests in eight parts, three at a time; each prints when it is done."
-	@echo "The first time takes ten to twenty minutes, by the machine."
+	@echo "Running the checks and the tests in eight parts, $(TOGETHER) at a time; each prints when it is done."
+	@echo "The first time takes ten to twenty minutes on 2 cores, depending on the machine."
 	@rm -rf out/coverage
-	@$(MAKE) --no-print-directory --output-sync=target -j3 test-policies test-rest test-processes check test-pages test-processor test-plain test-site
+	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-policies test-rest test-processes check test-pages test-processor test-plain test-site
 	@$(BIN)/python -m tools.floor
 
 test-policies: setup

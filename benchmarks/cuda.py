@@ -36,8 +36,8 @@ TITLES = {
 HEAD = """# The CUDA engine, measured
 
 Every chapter is made by `python -m benchmarks.cuda`, all together or one by one. Seconds are of a whole call of
-`simulate`, copies to the host and all, the best of up to five, after one which compiles. LinUCB-d unless another policy
-is named."""
+`simulate`, including copies to the host; the best of up to five calls, after one that compiles. LinUCB-d unless another
+policy is named."""
 
 
 class Page:
@@ -148,11 +148,13 @@ def larger(page: Page) -> None:
     """Problems whose state does not fit into registers: a team of 32 threads for each run."""
     gpu = _gpu()
     cycles = gpu.MULTIPROCESSOR_COUNT * gpu.CLOCK_RATE * 1e3
-    page.say("Peak: multiply-adds of all lanes (64 a multiprocessor in double precision, 128 in single) at the highest")
+    page.say("Peak: multiply-adds of all lanes (64 per multiprocessor in double precision, 128 in single) at the")
     page.say(
-        "clock; counted are those of estimates and their update, K(d² + 4d)/2 + 5d²/2 a step, not random numbers. Same"
+        "highest clock; counted are those of estimates and their update, K(d² + 4d)/2 + 5d²/2 per step, not random"
     )
-    page.say("choices: the share of 64 runs that take the CPU engine's choices throughout 20,000 steps.\n")
+    page.say(
+        "numbers. Same choices: the share of 64 runs that take the CPU engine's choices throughout 20,000 steps.\n"
+    )
     page.table("K, d", "contexts", "precision", "runs x steps", "million steps/s", "share of peak", "same choices")
     for (K, d), boxed in itertools.product(((10, 20), (5, 12), (40, 6)), (False, True)):
         env = larger_problem(K, d, boxed=boxed)

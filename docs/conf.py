@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import tomllib
 from pathlib import Path
 
 import armspan
@@ -13,6 +14,7 @@ CODE = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(armspan
 project = "armspan"
 author = copyright = "The armspan developers"  # noqa: A001
 version = release = armspan.__version__
+repository = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Source"]
 
 extensions = [
     "myst_nb",
@@ -24,6 +26,8 @@ extensions = [
     "commands",
     "contents",
     "docstrings",
+    "notebooks",
+    "pictures",
 ]
 exclude_patterns = ["_extensions"]
 smartquotes_action = "D"  # dashes; quotation marks stay as one types them
@@ -63,6 +67,7 @@ html_show_sourcelink = False
 html_sidebars = {page: [] for page in ("index", "start", "theory", "glossary", "changelog")}  # nothing below them
 html_theme_options = {
     "logo": {"text": "armspan", "alt_text": "armspan, start page"},
+    "icon_links": [{"name": "Source code on GitHub", "url": repository, "icon": "fa-brands fa-github"}],
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navigation_with_keys": False,

@@ -25,6 +25,7 @@ import armspan
 Chore = Callable[[], Awaitable[None]]
 log = logging.getLogger(__name__)
 
+# LinTS would spread its choices while rewards are late, but it has no deltas: examples/worker.py needs them
 POLICY = armspan.LinUCBd(feature_bound=1.3, parameter_bound=0.7, noise_scale=0.5)
 ARMS, FEATURES = ["books", "games", "travel"], ["age", "spending"]
 PATIENCE = 1800.0

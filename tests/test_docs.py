@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ def test_python_examples_run_and_print_what_the_page_says(
 ) -> None:
     """One block after the other, as a reader would; a plain block right after one is what it prints."""
     monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "offers-log.csv", tmp_path)  # the pages ask the reader to download it
     names: dict[str, object] = {}
     blocks = r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?"
     for code, printed in re.findall(blocks, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
@@ -47,6 +49,12 @@ def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if "://" not in link:
             assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_line_of_prose_begins_with_a_percent_sign(page: Path) -> None:
+    """The site takes such a line for a comment, and the rest of the sentence is lost."""
+    assert not re.search(r"^\s*%", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def test_the_page_on_specs_names_every_kind_and_key() -> None:

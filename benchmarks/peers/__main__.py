@@ -41,7 +41,7 @@ def theirs() -> tuple[dict[Peer, Cells], dict[Peer, str]]:
 
 
 def table(armspan: Cells, peers: dict[Peer, Cells]) -> str:
-    """Microseconds a step and, in brackets, the ratio to NumPy in the same process; as Markdown."""
+    """Microseconds per step and, in brackets, the ratio to NumPy in the same process; as Markdown."""
     from benchmarks.peers.task import CELLS
 
     rows = [
@@ -98,10 +98,10 @@ def steps() -> None:
     from benchmarks.peers.task import MOST_STEPS, ROUNDS
 
     parts = [
-        "A step is `choose` for one context that all arms share and `update` with one reward. Microseconds a step, and "
-        "in brackets the ratio to LinUCB written by hand in NumPy, measured in the same process; one thread. Medians "
-        f"of {ROUNDS} rounds of at most {MOST_STEPS:,} steps, as many as fit in two seconds; contexts never recur. "
-        "What armspan takes depends on how much it has learnt, because it passes over arms that cannot win.",
+        "A step is `choose` for one context that all arms share and `update` with one reward. Microseconds per step, "
+        "and in brackets the ratio to LinUCB written by hand in NumPy, measured in the same process; one thread. "
+        f"Medians of {ROUNDS} rounds of at most {MOST_STEPS:,} steps, as many as fit in two seconds; contexts never "
+        "recur. What armspan takes depends on how much it has learnt, because it passes over arms that cannot win.",
         table(armspan, peers),
         verdict(armspan, peers),
         *(f"{peer.name} {peer.version} {why.partition(':')[0]}." for peer, why in left_out.items()),

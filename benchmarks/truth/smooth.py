@@ -188,7 +188,7 @@ SMOOTH = (
     ),
     _family(
         "plateau-spread", "constant", None, _plateau_spread,
-        "Each run stops to grow at its own time, some early and some close to the horizon.",
+        "Each run stops growing at its own time, some early and some close to the horizon.",
     ),
     _family(
         "plateau-slow", "constant", None, _slow_approach,

@@ -60,7 +60,7 @@ CONTENTS = {
         "reference/formats",
     ],
     "policies": ["policies/*"],
-    "measurements": ["accuracy", "speed", "measured-*"],
+    "measurements": ["accuracy", "speed", "measured-*", "newcomers-trial"],
 }
 """Which pages follow which; those that do not exist yet are passed over."""
 ELSEWHERE = {

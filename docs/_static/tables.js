@@ -1,6 +1,7 @@
-// Tables that are wider than the page: say so at their edge, and let the keyboard scroll them.
+// Tables and pictures that are wider than the page: say so at their edge, and let the keyboard scroll them.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const box of document.querySelectorAll(".pst-scrollable-table-container, div.highlight > pre")) {
+  const boxes = ".pst-scrollable-table-container, .bd-article :has(> img.wide), div.highlight > pre, .cell_output div.highlight";
+  for (const box of document.querySelectorAll(boxes)) {
     const look = () => {
       const hidden = box.scrollWidth - box.clientWidth;
       box.classList.toggle("scrolls", hidden > 1);
@@ -9,6 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     box.addEventListener("scroll", look, { passive: true });
     new ResizeObserver(look).observe(box);
+    box.querySelector("img")?.addEventListener("load", look);
     look();
   }
 });

@@ -46,6 +46,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in prose: "95 %", with a space, as in all sentences; tables may use less room."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def _widths(rows: list[list[str]], words: Collection[int], width: int) -> list[int]:
     """How wide each column is: as its longest cell, or less until all of them fit."""
     columns = list(zip(*rows, strict=True))

@@ -14,7 +14,7 @@ from armspan.errors import InvalidParameter
 def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
     """A read-only, C-contiguous float64 copy with finite entries.
 
-    shape : integers are required sizes, strings are names for free ones, e.g. ("K", "n", "d").
+    shape : integers are required sizes, strings are names for free ones, e.g. ("arms", "features").
     """
     wanted = "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
     unmasked(name, value)
@@ -24,7 +24,7 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
             raise ValueError
         result = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
-        raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_short(value)}") from None
+        raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_uneven(value)}") from None
     fits = result.ndim == len(shape) and result.size > 0
     fits = fits and all(want == have for want, have in zip(shape, result.shape, strict=True) if isinstance(want, int))
     if not fits:
@@ -89,6 +89,16 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise InvalidParameter(f"{name} must be one of {', '.join(allowed)}, got {_short(value)}")
     return str(value)
+
+
+def _uneven(value: Any) -> str:
+    """Which rows differ in length, if some do; otherwise the value itself."""
+    rows = value if isinstance(value, list | tuple) else ()
+    lengths = [len(row) for row in rows if isinstance(row, list | tuple)]
+    odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    if odd and len(lengths) == len(rows):
+        return f"rows of unequal length: row 0 has {lengths[0]} entries, row {odd} has {lengths[odd]}"
+    return _short(value)
 
 
 def _short(value: Any) -> str:

@@ -44,6 +44,17 @@ def test_reproduce_one_figure_as_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert content["settings"]["seed"] == 3
 
 
+def test_reproduce_two_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "1b", "1a", *SMALL]) == 0
+    out = capsys.readouterr().out
+    assert out.index("Figure 1a: ") < out.index("Figure 1b: ")
+    assert "was not run with it" not in out
+    assert main(["reproduce", "1b", *SMALL]) == 0
+    assert "figure 1a was not run with it: armspan reproduce 1a 1b." in capsys.readouterr().out
+    assert main(["reproduce", "1b", "arena"]) == 2
+    assert "figure must be arena alone, got 1b arena" in capsys.readouterr().err
+
+
 def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--runs", "5", "--horizon", "400", "--seed", "9", "--out", str(tmp_path)]
     assert main(["simulate", EXAMPLE, *options]) == 0
@@ -226,6 +237,7 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads((folder / "audit.json").read_text()) == content
     page = (folder / "audit.html").read_text()
     assert "2 of 400 rows" in page
+    assert out.endswith("\nSo: keep exploring.\n")
     said = next(line for line in out.splitlines() if line.startswith("Recommended: "))
     section = re.search("<h2 id='section-[0-9]+'>Which policy to run</h2>\n<p>(.*)</p>", page)
     assert section is not None

@@ -33,6 +33,8 @@ def test_sweep_prints_a_table_and_keeps_cells(tmp_path: Path, capsys: pytest.Cap
     table = pd.read_csv(tmp_path / "table.csv")
     assert list(table.columns) == list(rows[0])
     assert table["mean"].to_list() == pytest.approx([row["mean"] for row in rows])
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert "How much diversity is enough?" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
 
 
 def test_folder_is_another_name_for_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -541,6 +541,25 @@ def test_advice_on_diversity_names_an_arm_and_a_number() -> None:
     assert log_of(THETA, 2 * int(found[1]) * 200, seed=4, noise=1.0).judge().answer("diverse") == "yes"
 
 
+def test_advice_to_collect_rows_of_another_arm_says_why() -> None:
+    """Of an arm other than the one that the question is about."""
+    others = 0
+    for seed in range(6):
+        reason = log_of(THETA, 200, seed=seed, noise=1.0).audit().verdicts[1].reason
+        about, found = re.match(r"Arm (\w+) leads by", reason), ADVICE.search(reason)
+        if about and found:
+            assert (", the least certain where the best arm is in doubt, in" in reason) == (about[1] != found[2])
+            others += about[1] != found[2]
+    assert others > 0
+
+
+def test_what_counts_as_best_and_as_a_lead_is_said_below_the_table() -> None:
+    audit = log_of(THETA, 200, seed=3, noise=1.0).audit(margin=0.25)
+    text = str(audit)
+    assert "\nBest: ahead by any lead. Spread there, and leads below: ahead by 0.25 or more.\n" in text
+    assert "Keep exploring, as if the answer were no" in audit.verdicts[0].reason
+
+
 # -- (j) who leads -----------------------------------------------------------------------------------------------------
 
 

@@ -41,6 +41,14 @@ def test_the_papers_problem() -> None:
     assert answers(armspan.audit(paper_1b())) == ["yes", "yes", "yes", "no", "yes"]
 
 
+def test_a_gap_that_noise_hides_is_called_tiny() -> None:
+    features, theta = np.eye(2)[None].repeat(2, axis=0), np.array([[1e-3, 0], [0, 1e-3]])
+    noisy, quiet = (armspan.audit(FiniteContexts(features, theta, noise=noise)).verdicts[2] for noise in (0.5, 0.05))
+    assert (noisy.answer, quiet.answer) == ("yes", "yes")
+    assert "Beside noise of 0.5 that is tiny: to see it takes about 2e+05 pulls" in noisy.reason  # (0.5 / 0.001)²
+    assert quiet.reason == "In every context, an arm that is not best falls behind by Δ = 0.001 or more."
+
+
 def test_the_weakest_direction_is_named() -> None:
     features = np.zeros((2, 4, 3))
     features[0] = np.array([[1, 1, 0], [1, -1, 0], [0, 0.1, 0.2], [0, 0.1, 0.1]])
@@ -141,10 +149,10 @@ def test_arms_that_can_be_best_but_were_not_seen_to_be() -> None:
     verdict = report.verdicts[0]
     assert verdict.answer == "yes"
     assert verdict.reason == (
-        "Every arm's own contexts span, but λ₀ and p are too rare to measure. Not seen best in 200,000 sampled "
-        "contexts: arm 2, arm 3, so the probability is below 1.5e-05."
+        "Every arm's own contexts span, but some contexts are too rare to measure λ₀ and p. Never seen best in 200,000 "
+        "sampled contexts: arm 2, arm 3, so the probability is below 1.5e-05."
     )
-    assert "λ₀, δ and p are too rare to measure" in str(report)
+    assert "some contexts are too rare to measure λ₀, δ and p" in str(report)
     assert report.arms[2].words == "arm 2 was not best in 200,000 sampled contexts, but it can be"
     with pytest.raises(NotApplicable, match=r"constant for paper 1c, seed 0 cannot be computed.*too rare to measure"):
         armspan.regret_bound(paper_1c(0))
@@ -154,7 +162,9 @@ def test_an_arm_of_a_box_that_is_never_best() -> None:
     report = armspan.audit(BoxContexts([[1.0, 0.5], [-1.0, -0.5]], low=0.1))
     assert [row.spans for row in report.arms] == [True, False]
     assert report.verdicts[0].answer == "no"
-    assert report.verdicts[0].reason == "Never best: arm 1. Telling such an arm apart costs at least log T."
+    assert report.verdicts[0].reason == (
+        "Never best: arm 1. Making sure that such an arm is worse costs regret of at least log T."
+    )
     assert report.arms[1].words == "arm 1 is never best"
 
 
@@ -168,7 +178,7 @@ def test_what_only_a_sample_can_tell_is_not_known() -> None:
     report = armspan.audit(Sampled(paper_1c(0).theta, gap=0.5))
     assert report.verdicts[0].answer == "not known"
     assert report.verdicts[0].reason == (
-        "Not seen best in 200,000 sampled contexts: arm 2, arm 3, so the probability is below 1.5e-05."
+        "Never seen best in 200,000 sampled contexts: arm 2, arm 3, so the probability is below 1.5e-05."
     )
     with pytest.raises(NotApplicable, match="no theorem applies"):
         armspan.regret_bound(Sampled(paper_1c(0).theta, gap=0.5))
@@ -222,7 +232,7 @@ def test_sampled_contexts_have_intervals() -> None:
     for row in report.arms:
         assert row.probability_interval[0] < 0.5 < row.probability_interval[1]
         assert row.second_moment_interval[0] < row.second_moment < row.second_moment_interval[1]
-    assert "95 % intervals: arm 0 is best 49" in str(report)
+    assert "95 % intervals: arm 0 is best in 49" in str(report)
     assert report.verdicts[0].answer == "no"
 
 

@@ -12,13 +12,21 @@ from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
 GOOD = np.ones((2, 3, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
 HOLE = np.ones((2, 3, 2))
 HOLE[1, 2, 0] = np.nan
+BY_ARM = "(arms, contexts, features)"
+THETA = "theta must be an array of numbers of shape (arms, features)"
+UNEVEN = "rows of unequal length: row 0 has"
 ERGODIC = "transition must be ergodic, but "
 CYCLE = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 CASES: list[tuple[Callable[[], Any], str]] = [
-    (lambda: E.FiniteContexts(np.ones((2, 3)), GOOD[1]), "features must have shape (K, n, d), got shape (2, 3)"),
-    (lambda: E.FiniteContexts(np.ones((2, 0, 2)), GOOD[1]), "features must have shape (K, n, d), got shape (2, 0, 2)"),
-    (lambda: E.FiniteContexts("abc", GOOD[1]), "features must be an array of numbers of shape (K, n, d), got 'abc'"),
+    (lambda: E.FiniteContexts(np.ones(3), GOOD[1]), f"features must have shape {BY_ARM}, got shape (3,)"),
+    (lambda: E.FiniteContexts(np.ones((2, 0, 2)), GOOD[1]), f"features must have shape {BY_ARM}, got shape (2, 0, 2)"),
+    (lambda: E.FiniteContexts("abc", GOOD[1]), f"features must be an array of numbers of shape {BY_ARM}, got 'abc'"),
+    (lambda: E.FiniteContexts(np.ones((2, 3)), GOOD[1]), "theta must have shape (2, 3), got shape (2, 2)"),
+    (lambda: E.BoxContexts([1.0, 2.0]), "theta must have shape (arms, features), got shape (2,)"),
+    (lambda: E.BoxContexts([[1, 2, 3], [4, 5, 6], [7, 8]]), f"{THETA}, got {UNEVEN} 3 entries, row 2 has 2"),
+    (lambda: E.BoxContexts([[1, 2], [3, [4]]]), f"{THETA}, got [[1, 2], [3, [4]]]"),
+    (lambda: E.BoxContexts([[1, 2], 3]), f"{THETA}, got [[1, 2], 3]"),
     (lambda: E.FiniteContexts([[[1.0], [2.0, 3.0]]], GOOD[1]), "features must be an array of numbers"),
     (lambda: E.FiniteContexts(HOLE, GOOD[1]), "features must be finite, got nan at [1, 2, 0]"),
     (lambda: E.FiniteContexts(GOOD[0], [[1.0, np.inf], [1, 1]]), "theta must be finite, got inf at [0, 1]"),

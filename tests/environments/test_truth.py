@@ -1,5 +1,8 @@
 """What environments know of themselves: rewards, best arms, gap, bounds, assumptions."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from armspan.environments import (
     FiniteContexts,
     MarkovContexts,
     Rademacher,
+    RewardTable,
     diversity_dial,
     paper_1a,
     paper_1b,
@@ -175,7 +179,9 @@ def test_box_assumptions() -> None:
     )
     assert BoxContexts([[1.0, -1.0], [-1.0, 1.0]], gap=0.1).assumptions().hold
     (failed,) = [a for a in BoxContexts([[1.0], [-1.0]], 1, 2).assumptions() if not a.holds]
-    assert failed.reason == "Arm 1 is never best alone; telling a worse arm apart costs at least log T."
+    assert failed.reason == (
+        "Arm 1 is never best alone; making sure that an arm is worse costs regret of at least log T."
+    )
 
 
 def test_what_only_a_sample_can_tell_is_not_known() -> None:
@@ -260,3 +266,22 @@ def test_large_environments_are_built_quickly() -> None:
 
 def test_repr_says_what_it_is() -> None:
     assert repr(paper_1a()) == "<paper 1a: n_arms=2, n_features=2, n_contexts=4, gap=0.14>"
+
+
+MOVES = np.random.default_rng(3).dirichlet(np.ones(5), size=5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        FiniteContexts,
+        lambda features, theta: MarkovContexts(features, theta, MOVES),
+        lambda features, theta: RewardTable(features, theta @ np.asarray(features).reshape(-1, 5, 3)[0].T),
+    ],
+)
+def test_features_that_all_arms_share_are_given_once(make: Callable[[Array, Array], Any]) -> None:
+    rng = np.random.default_rng(2)
+    x, theta = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    once, each = make(x, theta), make(np.tile(x, (4, 1, 1)), theta)
+    np.testing.assert_array_equal(once.features, each.features)
+    np.testing.assert_allclose(once.reward_table, theta @ x.T)

@@ -1,6 +1,8 @@
 """The built site, `make docs`: its links and anchors lead somewhere, it needs no network, and all pages are there."""
 
+import json
 import re
+import tomllib
 from argparse import SUPPRESS
 from functools import cache
 from html.parser import HTMLParser
@@ -18,13 +20,14 @@ pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="ther
 
 
 class Page(HTMLParser):
-    """What a page is made of: the ids in it, where it links to, and what a browser loads with it."""
+    """What a page is made of: the ids in it, where it links to, what a browser loads with it, and what images show."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.told: dict[str, str] = {}
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -34,6 +37,8 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         if tag in ("script", "img", "iframe", "source") and "src" in given:
             self.loads.append(given["src"])
+        if tag == "img":
+            self.told[given["src"]] = given.get("alt", "")
         if tag == "link" and given.get("rel") != "canonical":
             self.loads.append(given.get("href", ""))
 
@@ -65,6 +70,14 @@ def test_nothing_is_loaded_from_the_network(path: Path) -> None:
         assert parts.scheme in ("", "data"), link
         assert not parts.netloc, link
         assert parts.scheme or (path.parent / unquote(parts.path)).exists(), link
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(SITE).as_posix())
+def test_every_picture_is_told_in_words(path: Path) -> None:
+    """Not by its file name, which is what Sphinx takes if there are none."""
+    for source, words in page(path).told.items():
+        if "_images/" in source:
+            assert len(words.split()) > 5, source
 
 
 def test_styles_load_nothing_from_the_network() -> None:
@@ -104,3 +117,42 @@ def test_every_plot_of_a_notebook_is_shown(notebook: str) -> None:
     drawing = [cell for cell in cells if "plt.subplots(" in cell or re.search(r"^ax = \w+\.plot\(", cell, re.M)]
     shown = [src for src in Page(SITE / "notebooks" / f"{notebook}.html").loads if "_images/" in src]
     assert len(shown) == len(drawing) > 0
+
+
+@pytest.mark.parametrize("notebook", sorted(path.stem for path in (DOCS / "notebooks").glob("*.md")))
+def test_every_notebook_can_be_taken_along(notebook: str) -> None:
+    """Its page and the list of tutorials link to one file, which has the cells of the page, and links that lead on."""
+    paths = [SITE / "notebooks" / f"{notebook}.html", SITE / "tutorials.html"]
+    links = [
+        (path.parent / link).resolve()
+        for path in paths
+        for link in page(path).links
+        if link.endswith(f"/{notebook}.ipynb")
+    ]
+    assert len(links) == 2
+    assert len(set(links)) == 1
+    cells = json.loads(links[0].read_text(encoding="utf-8"))["cells"]
+    words = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert all("://" in link for link in re.findall(r"\]\(([^)]+)\)", words))
+    source = (DOCS / "notebooks" / f"{notebook}.md").read_text(encoding="utf-8")
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) == source.count("```{code-cell}")
+    assert all(cell in source for cell in code)
+
+
+def test_wide_pictures_are_marked_and_others_are_not() -> None:
+    """So that they scroll on a narrow screen: those with several panels, in pages and in notebooks."""
+    wide = {
+        name
+        for path in PAGES
+        for name in re.findall(r'<img [^>]*class="wide"[^>]*_images/([^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert {"audit.png", "events.png", "figure-tails.png", "figure-idea.png"} <= wide
+    assert not {"regret.png", "figure-dial.png"} & wide
+    assert 'class="wide"' in (SITE / "notebooks" / "the-idea.html").read_text(encoding="utf-8")
+
+
+def test_the_repository_is_a_click_away() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    assert urls["Source"] in page(SITE / "index.html").links
+    assert urls["Source"] in (SITE / "start.html").read_text(encoding="utf-8")

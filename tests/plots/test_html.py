@@ -1,5 +1,6 @@
 """What a notebook shows of results, audits and agents: small tables, escaped, that need no script and no colour."""
 
+import html
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -11,6 +12,7 @@ import armspan
 from armspan import _html
 from armspan.diversity import audit_log
 from armspan.environments import FiniteContexts, paper_1a
+from armspan.experiments import PROBLEMS, Arena, Bout, forecast
 
 ODD = "<script>'&\""
 
@@ -50,7 +52,21 @@ def shown() -> dict[str, Any]:
     agent = armspan.LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(arms=[ODD, "b"], n_features=2)
     general = armspan.LinTS(feature_bound=1.0).agent(arms=[ODD, "b"], n_features=2)
     audit = armspan.audit(env, arm_names=[ODD, "b"])
+    diary = armspan.Diary(agent)
+    for x in rng.normal(size=(100, 2)):
+        diary.note(x / 4)
+        agent.update(agent.choose(x / 4), x / 4, 1.0)
     return {
+        "comparison": result.compare(ODD, "greedy"),
+        "scores": agent.scores(np.ones(2) / 2),
+        "explanation": agent.explain(np.ones(2) / 2, ODD),
+        "diary": diary,
+        "arena": Arena((Bout(PROBLEMS[0], env, result),)),
+        "growth": result.growth("greedy"),
+        "bound": armspan.regret_bound(env),
+        "forecast": forecast(env, horizon=100),
+        "assumptions": env.assumptions(),
+        "recommendation": armspan.recommend(audit),
         "result": result,
         "summary": result.summary(),
         "audit": audit,
@@ -61,6 +77,8 @@ def shown() -> dict[str, Any]:
 
 
 SHOWN = shown()
+NAMELESS = ("growth", "bound", "forecast", "assumptions", "diary", "recommendation")
+"""What has no names that a user gives."""
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -72,8 +90,53 @@ def test_names_are_escaped_and_headers_have_a_scope(name: str) -> None:
     assert tags <= {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in read.seen if tag == "th")
     styles = {attributes["style"] for _, attributes in read.seen if "style" in attributes}
-    assert all(style.startswith("padding:") and ";" not in style for style in styles)  # colours are the theme's
-    assert any(ODD in cell for row in read.rows for cell in row)
+    kinds = {part.partition(":")[0].strip() for style in styles for part in style.split(";")}
+    assert kinds <= {"padding", "text-align"}  # colours are the theme's
+    assert name in NAMELESS or any(ODD in cell for row in read.rows for cell in row) or ODD in html.unescape(text)
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_heading_stands_where_its_column_does(name: str) -> None:
+    for body in re.findall(r"<table>.*?</table>", SHOWN[name]._repr_html_()):
+        rows = [re.findall(r"<t[hd][^>]*style='([^']*)'", row) for row in body.split("<tr>")[1:]]
+        assert all(row == rows[0] for row in rows), name
+        assert len(rows[0]) == len(Reader(body).rows[0])  # every cell has its own space
+
+
+def test_numbers_are_on_the_right_and_words_on_the_left() -> None:
+    table = _html.table(("arm", "pulls", "words"), [("0", "1,200", "few"), ("1", "-3", "4 more")])
+    sides = re.findall(r"text-align: (\w+)", table)
+    assert sides == ["left", "right", "left"] * 3
+
+
+def test_a_comparison_shows_the_numbers_of_its_sentence() -> None:
+    found = SHOWN["comparison"]
+    text = html.unescape(found._repr_html_())
+    for number in (f"{found.difference:,.1f}", f"{found.low:,.1f} to {found.high:,.1f}", f"{100 * found.ahead:.0f} %"):
+        assert number in text
+        assert number in str(found)
+
+
+def test_a_diary_shows_how_exploration_went() -> None:
+    diary = SHOWN["diary"]
+    rows = Reader(diary._repr_html_()).rows
+    assert rows[0] == ["decisions", "notes", "not the best estimate", "intervals overlap"]
+    assert [row[0] for row in rows[1:]] == [f"{first} to {first + 19}" for first in range(0, 100, 20)]
+    assert rows[1][3] == f"{100 * diary.open[:20].mean():.0f} %"
+    assert "0 notes" in armspan.Diary(SHOWN["agent"])._repr_html_()
+    assert repr(diary) == "<Diary: 100 notes, the last after 99 decisions>"
+
+
+def test_a_bound_shows_its_parts() -> None:
+    bound, rows = SHOWN["bound"], Reader(SHOWN["bound"]._repr_html_()).rows
+    assert f"{bound.total:,.4g}" in [row[1] for row in rows]
+    assert len(rows) == 6
+
+
+def test_scores_of_many_contexts_are_a_sentence() -> None:
+    many = SHOWN["agent"].scores_many(np.ones((3, 2)) / 2)
+    assert many._repr_html_() == "<p>Scores of 2 arms in 3 contexts</p>"
 
 
 def test_a_result_shows_its_summary() -> None:

@@ -131,6 +131,21 @@ def test_regret_of_some_policies_with_two_standard_deviations(result: Any) -> No
     assert not result.plot(shade="").collections
 
 
+def test_the_title_of_a_legend_is_no_wider_than_its_axes(result: Any) -> None:
+    figure, panels = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    for axes in panels:
+        result.plot(ax=axes, log="xy")
+    figure.draw_without_rendering()
+    for axes in panels:
+        legend = axes.get_legend()
+        assert legend.get_title().get_text().replace("\n", " ") == legend_title(result.plot())
+        assert legend.get_window_extent().width <= axes.get_window_extent().width
+
+
+def legend_title(axes: Any) -> str:
+    return str(axes.get_legend().get_title().get_text())
+
+
 @pytest.mark.parametrize("log", ["", "x", "y", "xy"])
 def test_axes_are_logarithmic_as_asked_for(log: str, result: Any) -> None:
     axes = result.plot(log=log)
@@ -176,14 +191,21 @@ def test_events_are_drawn_as_they_were_counted(result: Any) -> None:
         armspan.simulate(paper_1a(), armspan.LinUCBd(), horizon=20, runs=1).plot_events()
 
 
+def ends_of_bars(axes: Any) -> Any:
+    """The ends (K, 2) of horizontal bars, with 0 where the axis says 0."""
+    ends = np.array([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines if line.get_marker() == "|"])
+    ticks = dict(zip([label.get_text() for label in axes.get_xticklabels()], axes.get_xticks(), strict=True))
+    return np.where(ends == ticks.get("0", 0.0), 0.0, ends).T
+
+
 def test_an_audit_is_drawn_with_its_intervals(report: Any, logged: Any) -> None:
     for axes, found in (
         (report.plot(), [arm.probability_interval for arm in report.arms]),
         (report.plot("spread"), [arm.second_moment_interval for arm in report.arms]),
         (logged.plot(), [arm.best for arm in logged.arms]),
+        (logged.plot("spread"), [arm.spread for arm in logged.arms]),
     ):
-        ends = np.array([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines[:2]])
-        np.testing.assert_allclose(ends.T, found)
+        np.testing.assert_allclose(ends_of_bars(axes), found)
     arms = report.plot("span").lines
     np.testing.assert_array_equal(np.column_stack(arms[0].get_data()), report.arms[0].features)
     names = [label.get_text() for label in logged.plot("direction").get_yticklabels()]
@@ -200,7 +222,11 @@ def test_an_arm_that_was_never_seen_best_has_a_bar_without_an_end() -> None:
     bars = np.array([segment[:, 0] for segment in axes.collections[0].get_segments()])  # type: ignore[attr-defined]
     assert unknown
     assert (bars[unknown, 1] == axes.get_xlim()[1]).all()
-    assert np.isnan(np.asarray(axes.lines[2].get_xdata(), dtype=float)[unknown]).all()
+    points = next(line for line in axes.lines if line.get_marker() == "o")
+    assert np.isnan(np.asarray(points.get_xdata(), dtype=float)[unknown]).all()
+    assert (bars[unknown, 0] == axes.get_xticks()[0]).all()
+    assert axes.get_xticklabels()[0].get_text() == "0"
+    assert len([line for line in axes.lines if isinstance(line.get_marker(), list)]) == 1  # the axis is broken at 0
     with pytest.raises(NotApplicable, match="draws two features, and these contexts have 4"):
         found.plot("span")
     with pytest.raises(InvalidParameter, match="what must be one of best, spread, direction, span, got 'all'"):
@@ -280,12 +306,40 @@ def test_a_diary_is_drawn_in_parts(diary: Any) -> None:
     np.testing.assert_array_equal(line.get_ydata(), diary.eigenvalues["a"])
 
 
+def test_a_diary_of_an_agent_that_draws_its_decisions() -> None:
+    """Shares are those of a thousand draws; errors by chance: below 10⁻⁴."""
+    agent, rng = armspan.LinTS(scale=0.5).agent(n_arms=3, n_features=2, intercept=True), np.random.default_rng(0)
+    theta, x = rng.normal(size=(3, 2)), np.array([0.3, -0.2])
+    diary = armspan.Diary(agent)
+    assert diary
+    for _ in range(60):
+        seen = rng.normal(size=2)
+        arm = agent.choose(seen)
+        agent.update(arm, seen, theta[arm] @ seen + rng.normal())
+    noted = diary.note(x)
+    drawn = [agent.choose(x) for _ in range(1000)]
+    others = np.mean([arm != noted.greedy for arm in drawn])
+    assert abs(others - noted.probability) < 4 * np.sqrt(0.25 / 1000)
+    assert set(drawn) <= {noted.greedy, *noted.overlapping}
+    loaded = type(agent).from_bytes(agent.to_bytes())
+    diary.follow(loaded)
+    loaded.choose(x)
+    diary.note(x)
+    np.testing.assert_array_equal(diary.decisions, [60, 1061])
+    labels = [line.get_label() for line in diary.plot().lines]
+    assert labels == ["not the best estimate", "another arm may be chosen"]
+
+
 def test_bad_diaries() -> None:
     agent = armspan.LinUCBd(feature_bound=1.0, parameter_bound=1.0).agent(n_arms=2, n_features=1)
     with pytest.raises(NotApplicable, match="nothing to draw"):
         armspan.Diary(agent).plot()
-    with pytest.raises(NotApplicable, match="an agent that knows widths"):
-        armspan.Diary(armspan.RandomChoice().agent(n_arms=2, n_features=1))
+    with pytest.raises(NotApplicable, match="a diary needs an agent of armspan, got 'an agent'"):
+        armspan.Diary("an agent")
+    random = armspan.Diary(armspan.RandomChoice().agent(n_arms=2, n_features=1))
+    random.note([1.0])
+    with pytest.raises(NotApplicable, match="nothing to draw: how well arms are known is not told by <Agent of Random"):
+        random.plot("diversity")
     with pytest.raises(InvalidParameter, match="what must be one of exploration, diversity, got 'time'"):
         armspan.Diary(agent).plot("time")
 

@@ -81,6 +81,7 @@ class TestEach:
         agent = told.agent(n_arms=1, n_features=2)
         for y in (0.5, -1.0, 2.0):
             assert agent.decide([1.0, 2.0]).propensity == 1
+            assert agent.exploration([1.0, 2.0]).probability == 0
             agent.update(0, [1.0, 2.0], y)
 
 

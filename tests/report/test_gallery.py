@@ -54,3 +54,18 @@ def test_a_page_is_run_elsewhere_and_its_pictures_saved_beside_it(
     assert capsys.readouterr().out.strip().endswith("line.png")
     assert list(here.iterdir()) == []
     assert pyplot.get_fignums() == []
+
+
+def test_a_picture_belongs_to_the_code_below_it_or_else_above_it(tmp_path: Path) -> None:
+    """Also where pictures and blocks follow each other without a word between them: sizes tell which is whose."""
+
+    def drawing(inches: int) -> str:
+        return f"```python\nimport matplotlib.pyplot as plt\nplt.figure(figsize=({inches}, 1))\n```\n"
+
+    above, below = "![Above](above-{0}.png)\n\n", "\n![Below](below-{0}.png)\n"
+    page = tmp_path / "page.md"
+    one = "\n".join(above.format(n) + drawing(n) for n in (1, 2))
+    other = "\n".join(drawing(n) + below.format(n) for n in (3, 4))
+    page.write_text(f"{one}\nWords.\n\n{other}", encoding="utf-8")
+    width = {path.stem: pyplot.imread(path).shape[1] for path in draw(page, tmp_path)}
+    assert width == {"above-1": 100, "above-2": 200, "below-3": 300, "below-4": 400}

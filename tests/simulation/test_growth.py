@@ -88,10 +88,10 @@ def test_bursts_that_come_together_are_no_silence() -> None:
 
 def test_few_runs_and_few_steps_are_undecided() -> None:
     found = growth(MARKS, curves(lambda t: 0.02 * t, runs=19))
-    assert (found.verdict, found.reason) == ("undecided", "Too few runs to tell, 19; give at least 20.")
+    assert (found.verdict, found.reason) == ("undecided", "19 runs are too few to tell; use at least 20.")
     marks = as_checkpoints(None, 200)
     found = growth(marks, np.tile(marks.astype(float), (30, 1)))
-    assert (found.verdict, found.reason) == ("undecided", "Too few steps to tell, 200; give at least 256.")
+    assert (found.verdict, found.reason) == ("undecided", "200 steps are too few to tell; use at least 256.")
 
 
 def test_the_callers_own_checkpoints_are_enough_where_pulls_were_counted() -> None:

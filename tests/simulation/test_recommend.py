@@ -113,7 +113,7 @@ class TestTheRehearsal:
 
 def test_the_words() -> None:
     text = str(by_rules(paper_1a()))
-    assert text.startswith("Recommended: LinUCB(shared=True, alpha=1)\n  One θ for all arms tells the best arm")
+    assert text.startswith("Recommended: LinUCB(shared=True, alpha=1)\n  One θ is enough to find the best arm")
     assert "the paper promises LinUCB-d constant regret" in text
     assert "or OFUL(shared=True): " in text
     assert "Arm 0 is best nowhere, or only in contexts that do not" in str(recommend(diversity_dial(0.0), horizon=20))

@@ -566,11 +566,14 @@ class Agent:
         with self._lock:
             scores, eligible = self.scores(x), self._eligible(only)
             order = self._in_turn(scores.index[None].copy(), eligible)[0]
+            share = self._shares(order[None], eligible)[0]
         index, mean = (np.where(eligible, values, -np.inf) for values in (scores.index, scores.mean))
         chosen, greedy = int(np.argmax(np.where(eligible, order, -np.inf))), int(np.argmax(mean))
         lower = 2 * mean[greedy] - index[greedy]
         reach = [scores.arms[k] for k in np.flatnonzero(index > lower) if k != greedy]
-        return Exploration(chosen != greedy or bool(reach), scores.arms[chosen], scores.arms[greedy], tuple(reach))
+        strays = float(share[mean < mean[greedy]].sum())
+        explores = chosen != greedy or bool(reach)
+        return Exploration(explores, scores.arms[chosen], scores.arms[greedy], tuple(reach), strays)
 
     def diversity(self) -> tuple[ArmKnowledge, ...]:
         """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen.

@@ -4,8 +4,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from armspan import _html
 from armspan._text import counted, table
 from armspan._typing import FloatArray
+
+_HEAD = ("arm", "mean", "width", "index")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +35,18 @@ class Scores:
     def __str__(self) -> str:
         if self.mean.ndim != 1:
             return f"<Scores of {counted(len(self.arms), 'arm')} in {counted(len(self.mean), 'context')}>"
+        return "\n".join(table(_HEAD, self._cells()))
+
+    def _repr_html_(self) -> str:
+        if self.mean.ndim != 1:
+            return _html.paragraph(str(self).strip("<>"))
+        rows = self._cells()
+        shown = rows[: _html.MOST_ROWS]
+        return _html.shown("Scores of each arm in one context", _HEAD, shown, len(rows) - len(shown))
+
+    def _cells(self) -> list[tuple[str, ...]]:
         columns = zip(self.arms, self.mean, self.width, self.index, strict=True)
-        rows = [(str(arm), *(f"{value:.4g}" for value in values)) for arm, *values in columns]
-        return "\n".join(table(("arm", "mean", "width", "index"), rows))
+        return [(str(arm), *(f"{value:.4g}" for value in values)) for arm, *values in columns]
 
 
 @dataclass(frozen=True)
@@ -76,20 +88,23 @@ class Exploration:
     Attributes
     ----------
     exploring : bool
-        Whether the arm with the largest index is not the one with the largest mean, or another arm's interval reaches
-        the interval of the latter.
+        Whether another arm than the one with the largest mean is chosen, or may be, by what `overlapping` says.
     chosen : hashable
-        The arm with the largest index.
+        The arm with the largest index; where arms are drawn, the most probable one.
     greedy : hashable
         The arm with the largest mean.
     overlapping : tuple
-        The arms whose interval mean ± α_t·width reaches that of the greedy arm.
+        The arms whose interval mean ± α_t·width reaches that of the greedy arm; where arms are drawn, the other arms
+        that are drawn with a probability above 1/1,000.
+    probability : float
+        The probability that an arm with a smaller mean than the greedy one is chosen: 0 or 1 where nothing is drawn.
     """
 
     exploring: bool
     chosen: Hashable
     greedy: Hashable
     overlapping: tuple[Hashable, ...]
+    probability: float
 
     def __bool__(self) -> bool:
         return self.exploring

@@ -9,11 +9,12 @@ from armspan.agents.state import State, Statistics
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
+from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-SORTED = 16_384
-"""Rows that are sorted by arm together."""
+DEALT, FEWEST, MOST = 2_000_000, 16, 2048
+"""Numbers of all arms' places for rows together, and how many rows such a place holds at least and at most."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
 SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
@@ -21,23 +22,28 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 
 
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
-    """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d)."""
-    d = X.shape[1]
-    grams, moments, taken = np.zeros((n_arms, d, d)), np.zeros((n_arms, d)), np.empty((min(SORTED, len(X)), d))
-    for start in range(0, len(X), SORTED):
-        part = slice(start, start + SORTED)
-        order = np.argsort(arms[part], kind="stable")
-        edges = np.searchsorted(arms[part][order], np.arange(n_arms + 1))
-        rows, y = X[part], rewards[part]
-        for k in range(n_arms):
-            mine = order[edges[k] : edges[k + 1]]
-            if mine.size:
-                own = np.take(rows, mine, axis=0, out=taken[: mine.size], mode="clip")  # without fresh memory
-                grams[k] += own.T @ own
-                moments[k] += y[mine] @ own
+    """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d).
+
+    Rows go to their arms' places first, with the reward as one more feature; whenever a place is full, one product of
+    matrices gives all the sums of its rows.
+    """
+    n, width = len(X), X.shape[1] + 1
+    arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
+    room = min(max(DEALT // (n_arms * width), FEWEST), MOST, n)
+    dealt, filled = np.empty((n_arms, room, width)), np.zeros(n_arms, dtype=np.int64)
+    found, start = np.zeros((n_arms, width, width)), 0
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at what came out
+        while start < n:
+            start = deal(X, arms, rewards, start, dealt, filled)
+            for k in np.flatnonzero(filled == room if start < n else filled):
+                own = dealt[k, : filled[k]]
+                found[k] += own.T @ own
+                filled[k] = 0
     pulls = np.bincount(arms, minlength=n_arms)
-    squares = np.bincount(arms, weights=rewards**2, minlength=n_arms)
-    return [Statistics(grams[k], moments[k], float(pulls[k]), float(squares[k])) for k in range(n_arms)]
+    return [
+        Statistics(found[k, :-1, :-1].copy(), found[k, :-1, -1].copy(), float(pulls[k]), float(found[k, -1, -1]))
+        for k in range(n_arms)
+    ]
 
 
 def learn(

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
+from armspan._text import counted, percent
 from armspan._typing import FloatArray, IntArray
 from armspan.agents.agent import Agent
 from armspan.agents.answers import Exploration
+from armspan.agents.policy_agent import PolicyAgent
 from armspan.diversity.intervals import wilson
 from armspan.errors import NotApplicable
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 POINTS = 25
 """Points that a curve of shares has, if there are notes enough."""
+ROWS = 5
+"""Parts of time that a notebook shows."""
 FEWEST = 20
 """Notes that a point stands for, at least."""
 
@@ -26,21 +30,33 @@ class Diary:
     """A record of what an agent would do, kept beside it: the agent itself knows nothing of it, and is no slower.
 
     Call `note` as often as you want to know, say at every twentieth decision. A note takes about as long as `scores`
-    and `diversity` of the agent, and a few numbers per arm of memory.
+    and `diversity` of the agent, and a few numbers per arm of memory. It is not saved with the agent: if you load the
+    agent from a file, tell the diary to `follow` the loaded one.
 
     Parameters
     ----------
     agent : Agent
-        Of a linear policy, such as LinUCB-d or greedy: agents that know means and widths.
+        Of any policy. How well each arm is known is noted where the agent tells it: agents of LinUCBd, LinUCB and
+        Greedy do.
     """
 
     def __init__(self, agent: Any) -> None:
-        if not isinstance(agent, Agent):
-            raise NotApplicable(f"a diary needs an agent that knows widths, of a linear policy, got {agent!r:.80}")
-        self.agent = agent
+        self.follow(agent)
         self._decisions: list[int] = []
         self._noted: list[Exploration] = []
         self._known: list[dict[Hashable, float]] = []
+
+    def follow(self, agent: Any) -> None:
+        """Note what this agent does from now on: the same one, loaded from a file, or its successor.
+
+        Parameters
+        ----------
+        agent : Agent
+            The agent.
+        """
+        if not isinstance(agent, Agent | PolicyAgent):
+            raise NotApplicable(f"a diary needs an agent of armspan, got {agent!r:.80}")
+        self.agent: Agent | PolicyAgent = agent
 
     def note(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
         """Write down whether a decision for x would explore now, and how well each arm is known. Decides nothing.
@@ -58,7 +74,9 @@ class Diary:
             What `agent.exploration` says.
         """
         noted = self.agent.exploration(x, only=only)
-        known = {arm.arm: arm.eigenvalue for arm in self.agent.diversity()}
+        known = {}
+        if isinstance(self.agent, Agent):
+            known = {arm.arm: arm.eigenvalue for arm in self.agent.diversity()}
         self._decisions.append(self.agent.decisions)
         self._noted.append(noted)
         self._known.append(known)
@@ -67,6 +85,27 @@ class Diary:
     def __len__(self) -> int:
         return len(self._noted)
 
+    def __bool__(self) -> bool:
+        """True even while it is empty, so that `if diary:` asks whether one is kept."""
+        return True
+
+    def __repr__(self) -> str:
+        made = f", the last after {counted(self._decisions[-1], 'decision')}" if self._noted else ""
+        return f"<Diary: {counted(len(self), 'note')}{made}>"
+
+    def _repr_html_(self) -> str:
+        told, rows = self._told(), []
+        for part in _parts(len(self), ROWS) if self._noted else ():
+            first, *_, last = self.decisions[part][[0, -1]]
+            shares = (percent(float(values[part].mean())) for values in told.values())
+            rows.append((f"{first:,} to {last:,}", f"{part.stop - part.start:,}", *shares))
+        return _html.shown(repr(self).strip("<>"), ("decisions", "notes", *told), rows)
+
+    def _told(self) -> dict[str, FloatArray]:
+        """What each note says of exploration (n,), by what it is called."""
+        may = "intervals overlap" if isinstance(self.agent, Agent) else "another arm may be chosen"
+        return {"not the best estimate": self.explored, may: self.open}
+
     @property
     def decisions(self) -> IntArray:
         """How many decisions (n,) the agent had made at each note."""
@@ -74,12 +113,15 @@ class Diary:
 
     @property
     def explored(self) -> FloatArray:
-        """1 for each note (n,) in which the chosen arm was not the one with the best estimate, 0 for the others."""
-        return np.array([noted.chosen != noted.greedy for noted in self._noted], dtype=np.float64)
+        """The probability in each note (n,) of an arm without the best estimate, 0 or 1 unless arms are drawn."""
+        return np.array([noted.probability for noted in self._noted])
 
     @property
     def open(self) -> FloatArray:
-        """1 for each note (n,) in which another arm's interval reached that of the best estimate, 0 for the others."""
+        """1 for each note (n,) in which another arm's interval reached that of the best estimate, 0 for the others.
+
+        Where arms are drawn: in which another arm was drawn with a probability above 1/1,000.
+        """
         return np.array([bool(noted.overlapping) for noted in self._noted], dtype=np.float64)
 
     @property
@@ -96,10 +138,10 @@ class Diary:
         what : {"exploration", "diversity"}, default "exploration"
             How many of the noted decisions explored, in up to 25 parts of equal length, with Wilson's 95 % interval of
             each share, which takes the decisions of a part for independent. "Not the best estimate": the chosen arm
-            was not the one with the largest mean, which is what exploration costs. "Intervals overlap": another arm's
-            interval reached that of the best estimate; exploration is over for good once none does. Or how well each
-            arm is known in its weakest direction, λ_min(V): where contexts are diverse it grows in proportion to the
-            decisions.
+            was not the one with the largest mean, which is what exploration costs; of policies that draw their
+            decisions, with what probability. "Intervals overlap": another arm's interval reached that of the best
+            estimate; exploration is over for good once none does. Or how well each arm is known in its weakest
+            direction, λ_min(V): where contexts are diverse it grows in proportion to the decisions.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
 
@@ -111,6 +153,8 @@ class Diary:
         _validate.one_of("what", what, ("exploration", "diversity"))
         if not self._noted:
             raise NotApplicable("there is nothing to draw: call note(x) at some decisions first")
+        if what == "diversity" and not self.eigenvalues:
+            raise NotApplicable(f"there is nothing to draw: how well arms are known is not told by {self.agent!r:.80}")
         from armspan.plots import curves
         from armspan.plots.canvas import canvas, legend
         from armspan.plots.labels import plain
@@ -127,7 +171,7 @@ class Diary:
                 legend(axes)
             else:
                 parts = _parts(len(self))
-                told = {"not the best estimate": self.explored, "intervals overlap": self.open}
+                told = self._told()
                 shares = [[_share(values[part]) for part in parts] for values in told.values()]
                 middle, low, high = np.moveaxis(100 * np.array(shares), 2, 0)
                 at = np.array([self.decisions[part].mean() for part in parts])
@@ -138,11 +182,11 @@ class Diary:
         return axes
 
 
-def _parts(n: int) -> list[slice]:
+def _parts(n: int, most: int = POINTS) -> list[slice]:
     """Notes 0 to n - 1 in parts of nearly the same length."""
-    edges = np.linspace(0, n, max(1, min(POINTS, n // FEWEST)) + 1).astype(int)
+    edges = np.linspace(0, n, max(1, min(most, n // FEWEST)) + 1).astype(int)
     return [slice(int(first), int(last)) for first, last in pairwise(edges)]
 
 
 def _share(values: FloatArray) -> tuple[float, float, float]:
-    return float(values.mean()), *wilson(int(values.sum()), values.size)
+    return float(values.mean()), *wilson(float(values.sum()), values.size)

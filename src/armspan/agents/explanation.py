@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armspan import _html
 from armspan._text import counted, table
 from armspan._typing import FloatArray
 from armspan.agents.state import State
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+
+_HEAD = ("context", "pulls", "mean reward", "weight β", "in mean", "in width²")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,17 @@ class Explanation:
         return self.prior_variance / self.width**2 if self.width else 0.0
 
     def __str__(self) -> str:
-        rows = []
+        return "\n".join([self._title, *table(_HEAD, self._cells())])
+
+    def _repr_html_(self) -> str:
+        return _html.shown(f"{self._title[0].upper()}{self._title[1:]}", _HEAD, self._cells())
+
+    @property
+    def _title(self) -> str:
+        return f"arm {self.arm}: mean {self.mean:.4g}, width {self.width:.4g}"
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
         for row in self.evidence[:10]:
             features = "(" + ", ".join(f"{value:.3g}" for value in row.x[:5]) + (", …)" if row.x.size > 5 else ")")
             numbers = (f"{value:.4g}" for value in (row.pulls, row.mean_reward, row.beta, row.mean_part))
@@ -89,8 +102,7 @@ class Explanation:
         other = f"{self.other_mean:.4g}", self._share(self.other_variance)
         rows.append(("contexts not remembered", "", "", "", *other))
         rows.append(("the prior (dummy contexts)", "", "", "", "0", self._share(self.prior_variance)))
-        head = ("context", "pulls", "mean reward", "weight β", "in mean", "in width²")
-        return "\n".join([f"arm {self.arm}: mean {self.mean:.4g}, width {self.width:.4g}", *table(head, rows)])
+        return rows
 
     def _share(self, variance: float) -> str:
         return f"{variance / self.width**2:.1%}" if self.width else "0.0%"

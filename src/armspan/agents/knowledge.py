@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from armspan._text import percent
 from armspan._typing import BoolArray, FloatArray
 from armspan.agents.answers import ArmKnowledge
 from armspan.agents.state import State
@@ -28,9 +29,8 @@ def arm_knowledge(state: State, k: int, feature_names: Sequence[Any]) -> ArmKnow
     gram, tolerance = _gram(V, ridge, pulls, state.settings.dtype)
     least, flat = weakest(gram, tolerance)
     if least > 0:
-        words = (
-            f"arm {name} was seen least along {combination(feature_names, direction)}: {seen / usual:.1%} of the mean"
-        )
+        where = combination(feature_names, direction)
+        words = f"arm {name} was seen least along {where}: {percent(seen / usual, 1)} of the mean"
         return ArmKnowledge(name, pulls, smallest, seen / pulls, direction, words)
     constant = _constant(gram, tolerance, state.settings.intercept)
     direction = plainest(flat, np.sqrt(np.diag(gram)), constant)

@@ -13,5 +13,11 @@ def loader() -> Any:
 def described(policy: Any) -> str:
     """A policy by what was given to it."""
     values = ((field, getattr(policy, field.name)) for field in fields(policy))
-    given = ", ".join(f"{field.name}={value!r:.20}" for field, value in values if value is not field.default)
+    given = ", ".join(f"{field.name}={value!r:.20}" for field, value in values if not _same(value, field.default))
     return f"{type(policy).__name__}({given})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether it is the default; a number that was read from a file is another object."""
+    plain = isinstance(value, float | int | str) and type(value) is type(default)
+    return value is default or (plain and value == default)

@@ -14,11 +14,14 @@ from armspan._interrupts import Uninterrupted
 from armspan._text import counted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import container, forks
-from armspan.agents.answers import Decision, Scores
-from armspan.agents.arms import distinct, place_of
+from armspan.agents.answers import Decision, Exploration, Scores
+from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.inputs import Inputs
 from armspan.agents.policies import described, loader
 from armspan.errors import InvalidParameter, NotApplicable
+
+LIKELY = 1e-3
+"""The probability above which an arm that is drawn counts as one that may be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +201,29 @@ class PolicyAgent(ABC):
         Scores
             One entry per arm.
         """
+
+    def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
+        """Whether a decision for x would explore. Nothing is decided.
+
+        Parameters
+        ----------
+        x : (d,) or (K, d) array
+            The context, as in `choose`.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Exploration
+            The most probable arm, the one with the largest mean, and how probable it is that another one is chosen.
+        """
+        with self._lock:
+            share, mean = self._shares(x, only), self.scores(x).mean
+        mean = np.where(eligible(self._place, only), np.nan_to_num(mean, nan=-np.inf), -np.inf)
+        chosen, greedy = int(np.argmax(share)), int(np.argmax(mean))
+        others = tuple(self.arms[k] for k in np.flatnonzero(share > LIKELY) if mean[k] < mean[greedy])
+        strays = float(share[mean < mean[greedy]].sum())
+        return Exploration(bool(others), self.arms[chosen], self.arms[greedy], others, strays)
 
     # Learning
 

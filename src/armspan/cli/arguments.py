@@ -16,7 +16,8 @@ Described = TypeVar("Described", Spec, SweepSpec)
 
 def add_spec(parser: Parser) -> None:
     """The file that describes an experiment."""
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="a TOML or JSON file; docs/spec.md lists its keys")
+    help_ = "a TOML or JSON file; the docs' page “Experiments in a file” lists its keys"
+    parser.add_argument("spec", type=Path, metavar="SPEC", help=help_)
 
 
 def add_sizes(parser: Parser) -> None:

@@ -1,8 +1,9 @@
 """What a reproduction found, as text for the terminal."""
 
 import math
+from textwrap import wrap
 
-from armspan._text import counted, table
+from armspan._text import counted, percent, table
 from armspan.experiments import DialResult, Idea, Outcome, PanelResult, Predictions, Survey, Tails
 from armspan.experiments.predictions import VERDICTS, confusion, foreseen
 
@@ -24,7 +25,11 @@ def outcome_text(outcome: Outcome) -> str:
 
 
 def _panel(outcome: PanelResult) -> str:
-    claims = [f"  {finding.word:<13}  {finding.statement}" for finding in outcome.findings]
+    claims = []
+    for finding in outcome.findings:
+        claims.append(f"  {finding.word:<13}  {finding.statement}")
+        if finding.confirmed is not True:
+            claims += wrap(finding.outcome, 80, initial_indent=" " * 17, subsequent_indent=" " * 17)
     return "\n".join([outcome.panel.title, str(outcome.result.summary()), *claims])
 
 
@@ -38,12 +43,12 @@ def _predictions(outcome: Predictions) -> str:
     entries = outcome.entries
     regret, last = foreseen(entries)
     rows = [(said, *(str(count) for count in found.values())) for said, found in confusion(entries).items()]
-    seen = "" if math.isnan(last) else f"; end of exploration, where it was seen: {last:.0%}"
+    seen = "" if math.isnan(last) else f"; end of exploration, where it was seen: {percent(last)}"
     return "\n".join(
         [
             f"{counted(len(entries), 'random problem')}: what was predicted, and how regret then grew",
             *table(("predicted", *VERDICTS), rows, indent="  "),
-            f"Within the interval of the forecast: final regret {regret:.0%}{seen}",
+            f"Within the interval of the forecast: final regret {percent(regret)}{seen}",
         ]
     )
 

@@ -52,8 +52,7 @@ def add_parser(commands: Any) -> None:
     glosses = GLOSSES | {name: contest.gloss for name, contest in CONTESTS.items()}
     parser.add_argument(
         "figure",
-        nargs="?",
-        default="all",
+        nargs="*",
         metavar="FIGURE",
         help="\n".join(f"{name}: {gloss};" for name, gloss in glosses.items())
         + f"\nall (the default): {', '.join(ALL)}",
@@ -86,12 +85,16 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the figures, print what came out, write the report."""
-    if args.figure not in ("all", *FIGURES, *CONTESTS):
-        known = ", ".join((*FIGURES, *CONTESTS))
-        raise InvalidParameter(f"figure must be one of {known} or all, got {args.figure!r}")
-    if args.figure in CONTESTS:
-        return CONTESTS[args.figure].run(args)
-    figures = ALL if args.figure == "all" else (args.figure,)
+    asked = tuple(dict.fromkeys(args.figure)) or ("all",)
+    for name in asked:
+        if name not in ("all", *FIGURES, *CONTESTS):
+            known = ", ".join((*FIGURES, *CONTESTS))
+            raise InvalidParameter(f"figure must be one of {known} or all, got {name!r}")
+        if name in ("all", *CONTESTS) and len(asked) > 1:
+            raise InvalidParameter(f"figure must be {name} alone, got {' '.join(asked)}")
+    if asked[0] in CONTESTS:
+        return CONTESTS[asked[0]].run(args)
+    figures = ALL if asked == ("all",) else tuple(name for name in FIGURES if name in asked)
     given = {name: getattr(args, name) for name in ("runs", "horizon") if getattr(args, name) is not None}
     usual = TAILS if figures == ("tails",) else {}
     effort = Effort(**(usual | given), seed=args.seed, engine=args.engine, draws=args.draws)

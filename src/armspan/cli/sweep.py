@@ -12,7 +12,7 @@ from armspan._files import write_text
 from armspan._json import as_json
 from armspan._text import counted, table
 from armspan.cli.arguments import add_backend, add_engine, add_output, add_sizes, add_spec, resized
-from armspan.cli.output import need, output_folder, show, stopped, warn
+from armspan.cli.output import can_draw, need, output_folder, show, stopped, warn
 from armspan.cli.parser import add_command
 from armspan.cli.progress import Bars
 from armspan.errors import DamagedCell
@@ -41,7 +41,7 @@ def add_parser(commands: Any) -> None:
     add_sizes(parser)
     add_engine(parser)
     add_backend(parser)
-    add_output(parser, "finished cells and table.csv", prints="the rows of the table")
+    add_output(parser, "finished cells, table.csv and the figure", prints="the rows of the table")
     parser.add_argument("--folder", dest="out", type=Path, help=argparse.SUPPRESS)  # its name before there was --out
     parser.set_defaults(run=run)
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
     spec = resized(load_sweep(args.spec), args)
     folder = output_folder(args.out)
-    rows, stop = None, None
+    draws, rows, stop = can_draw(folder), None, None
     try:
         with Bars() as bars, _damage_in_one_line():
             rows = sweep(
@@ -79,6 +79,10 @@ def run(args: argparse.Namespace) -> int:
             show(f"{spec.name}\n{_text(rows)}")
         if folder is not None:
             write_text(folder / "table.csv", rows.to_csv(index=False))
+        if folder is not None and draws and len(rows):
+            from armspan.report import figures
+
+            figures.save(figures.sweep_figure(rows, spec.name), folder, "figure")
     if stop is not None:
         raise stopped(stop, folder, finished=rows is not None)
     return 0

@@ -16,6 +16,7 @@ DIVERSE = "Diverse? (Does playing the best arm teach about every arm?)"
 GAP = "Gap? (Is the best arm ahead by a margin in nearly all contexts?)"
 HLS = "Do the optimal features span (HLS)?"
 ONE_THETA = "In a model with one θ for all arms, that and a gap make OFUL's regret constant."
+COST = "Making sure that such an arm is worse costs regret of at least log T."
 NO_INTERCEPT = "No feature is constant: add a column of ones (an intercept) before anything else."
 TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """How many times as many rows are tried, to see whether they would settle a question."""
@@ -23,7 +24,7 @@ TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 FOLLOWS = {
     "yes": "A policy that explores by width, such as LinUCB-d, will stop exploring by itself.",
     "no": "Keep exploring, at a price that grows with the horizon.",
-    "not known": "Go on as if the answer were no, and ask again with more rows.",
+    "not known": "Keep exploring, as if the answer were no, and ask again with more rows.",
 }
 """What to do on each answer."""
 
@@ -68,7 +69,7 @@ def verdicts(
     else:
         open_ = diverse == "not known" and not silenced
         reasons = (
-            unseen if silenced else _diverse(problem, found, _settled(problem, more("diverse") if open_ else None)),
+            unseen if silenced else _diverse(problem, found, more("diverse") if open_ else None),
             _gap(problem, found, diverse, _settled(problem, more("gap") if gap == "not known" else None)),
         )
     why = {"yes": "Contexts are diverse and there is a gap.", "no": _because(diverse, gap)}.get(answer, "")
@@ -89,7 +90,7 @@ def _because(diverse: str, gap: str) -> str:
     return "Contexts are not diverse." if diverse == "no" else "There is no gap."
 
 
-def _diverse(problem: Problem, found: Evidence, settled: str) -> str:
+def _diverse(problem: Problem, found: Evidence, more: More | None) -> str:
     least_share, least_spread = found.needed
     K, m = len(problem.arms), f"{problem.margin:.3g}"
     never = np.flatnonzero(found.share[:, 1] < least_share)
@@ -98,7 +99,7 @@ def _diverse(problem: Problem, found: Evidence, settled: str) -> str:
         a = int(never[0])
         return (
             f"Arm {problem.arms[a]} leads by {m} or more in at most {_percent(found.share[a, 1])} of the contexts "
-            f"(needed: {_percent(least_share)} or more). Telling such an arm apart costs at least log T."
+            f"(needed: {_percent(least_share)} or more). {COST}"
         )
     if flat.size:
         a = int(flat[0])
@@ -119,7 +120,8 @@ def _diverse(problem: Problem, found: Evidence, settled: str) -> str:
     return (
         f"Arm {problem.arms[a]} leads by {m} or more in {_percent(found.share[a, 0])} to "
         f"{_percent(found.share[a, 1])} of the contexts, which spread by {K * found.spread[a, 0]:.2g} to "
-        f"{K * found.spread[a, 1]:.2g} (needed: {_percent(least_share)} and {K * least_spread:.2g}). {settled}"
+        f"{K * found.spread[a, 1]:.2g} (needed: {_percent(least_share)} and {K * least_spread:.2g}). "
+        f"{_settled(problem, more, a)}"
     )
 
 
@@ -139,8 +141,8 @@ def _gap(problem: Problem, found: Evidence, diverse: str, settled: str) -> str:
     )
 
 
-def _settled(problem: Problem, more: More | None) -> str:
-    """What would settle a question, in words."""
+def _settled(problem: Problem, more: More | None, about: int | None = None) -> str:
+    """What would settle a question, in words; about : the arm that it is about, if it is about one."""
     if more is None:
         return ""
     if problem.rows is None:
@@ -151,7 +153,8 @@ def _settled(problem: Problem, more: More | None) -> str:
         return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
     if more.fewest:
         return f"Nothing is known of arm {name} along {where}: its {rows:,} rows do not vary there."
-    need = f"above all rows of arm {name} ({rows:,} now) in contexts that differ along {where}"
+    why = "" if about in (None, more.arm) else ", the least certain where the best arm is in doubt,"
+    need = f"above all rows of arm {name} ({rows:,} now){why} in contexts that differ along {where}"
     if not more.times:
         return f"{_NEVER} Other rows would help more, {need}."
     return f"About {more.times} times as many rows would settle it, {need}."
@@ -165,7 +168,7 @@ def never_seen(features: Sequence[str]) -> str:
     if not features:
         return ""
     names = ", ".join(features[:4]) + (", …" if len(features) > 4 else "")
-    return f"Always 0 in these rows: {names}. If that is so by nature, exclude it; else wait for more rows."
+    return f"Always 0 in these rows: {names}. If they can only be 0, exclude them; otherwise collect more rows."
 
 
 def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:

@@ -38,7 +38,7 @@ class ContextData:
 
     def __init__(self, contexts: Any, theta_hat: Any, *, name: str = "data") -> None:
         self.name = name
-        self.theta_hat = _validate.array("theta_hat", theta_hat, shape=("K", "d"))
+        self.theta_hat = _validate.array("theta_hat", theta_hat, shape=("arms", "features"))
         self.n_arms, self.n_features = self.theta_hat.shape
         if self.n_arms < 2:
             raise InvalidParameter(f"theta_hat must have at least 2 arms on its first axis, got {self.n_arms}")

@@ -25,6 +25,8 @@ from armspan.diversity.quantiles import binomial_limits
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
 """What an upper limit is multiplied by for contexts that narrower bands may have missed."""
+ROUNDING = 1e-12
+"""A spread below this is 0; in whitened features the largest is about 1."""
 PART = 5
 """Each kind of error (bands, shares and spreads, linearity) gets a fifth of the level: adaptive logging policies make
 nominal bands miss more often than they should, and the rest makes up for that."""
@@ -131,6 +133,7 @@ def evidence(
             share[a, 1] = min(share[a, 1], below[0])
         if a in plausible and _most_spread(own, plausible[a].by_spread, alpha, times)[0] < needed[1]:
             spread[a, 1] = min(spread[a, 1], below[1])
+    spread[spread < ROUNDING] = 0.0
     uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
     surest, most = uncertain
     leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), min(surest, MISSED * most, 1.0)

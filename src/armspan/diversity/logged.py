@@ -9,7 +9,7 @@ import numpy as np
 
 from armspan import _html, _validate
 from armspan._frames import frame_values, is_frame
-from armspan._text import table
+from armspan._text import percent, table
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
 from armspan.diversity.data import check_names
@@ -131,9 +131,10 @@ class LoggedDiversity:
             f"{self.name}: {rows:,} decisions, {len(self.arms)} arms, {len(self.feature_names)} features",
             *([self.redundant] if self.redundant else []),
             *table(_HEAD, list(map(_cells, self.arms))),
+            f"Best: ahead by any lead. Spread there, and leads below: ahead by {self.margin:.3g} or more.",
             *(f"Weakest direction of {arm.name}: {arm.words}." for arm in self.arms),
         ]
-        level = f"An answer is wrong in at most {self.level:.0%} of logs."
+        level = f"An answer is wrong in at most {percent(self.level)} of logs."
         return "\n".join([*lines, *map(str, self.verdicts), level, self.shared_words])
 
     def plot(self, what: str = "best", *, ax: "Axes | None" = None) -> "Axes":
@@ -319,7 +320,7 @@ def audit_log(
     if is_frame(X):
         feature_names = list(X.columns) if feature_names is None else feature_names
         X = frame_values("X", X, list(X.columns))
-    X = _validate.array("X", X, shape=("n", "d"))
+    X = _validate.array("X", X, shape=("rows", "features"))
     rewards = _validate.array("rewards", rewards, shape=(len(X),))
     check_names("feature_names", feature_names, X.shape[1])
     if not isinstance(intercept, bool):

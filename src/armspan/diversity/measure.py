@@ -112,7 +112,7 @@ def audit_problem(
         samples=None if exact else SAMPLES,
         verdicts=(),
     )
-    return replace(report, verdicts=verdicts(report))
+    return replace(report, verdicts=verdicts(report, env.noise_scale))
 
 
 def meta_of(env: Audited) -> MetaContexts | None:

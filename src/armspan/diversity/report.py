@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armspan import _html, _validate
-from armspan._text import table
+from armspan._text import percent, table
 from armspan._typing import FloatArray
 from armspan.diversity.basis import Basis
 from armspan.diversity.covariate import HalfSpace
@@ -172,7 +172,7 @@ class DiversityReport:
             f"{self.environment}, measured on {seen}",
             f"λ₀ = {self.lambda_0_words}, gap Δ = {self.gap:.4g}, δ = {self.delta:.4g}, p = {p}"
             if self.lambda_0 > 0 or not all(row.spans for row in self.arms)
-            else f"gap Δ = {self.gap:.4g}; λ₀, δ and p are too rare to measure",
+            else f"gap Δ = {self.gap:.4g}; some contexts are too rare to measure λ₀, δ and p",
             f"In 95 % of the contexts the best arm leads by at least {self.margin:.4g}",
             *table(_HEAD, list(map(_cells, self.arms))),
             *(f"{row.words[0].upper()}{row.words[1:]}." for row in self.arms),
@@ -253,4 +253,4 @@ def _cells(row: ArmDiversity) -> tuple[str, ...]:
 def _intervals(row: ArmDiversity) -> str:
     (low, high), (least, most) = row.probability_interval, row.second_moment_interval
     there = f", λ_min there {least:.4g} to {most:.4g}" if np.isfinite(most) else ""
-    return f"arm {row.name} is best {low:.2%} to {high:.2%}{there}"
+    return f"arm {row.name} is best in {percent(low, 2)} to {percent(high, 2)} of the contexts{there}"

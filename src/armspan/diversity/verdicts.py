@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
-from armspan._text import counted
+from armspan._text import counted, percent
 from armspan._typing import BoolArray, FloatArray
-from armspan.diversity.answers import CONSTANT, DIVERSE, GAP, HLS, ONE_THETA
+from armspan.diversity.answers import CONSTANT, COST, DIVERSE, GAP, HLS, ONE_THETA
 from armspan.diversity.directions import always, combination
 from armspan.diversity.evidence import both
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
+
+TINY = 0.01
+"""A gap below this share of the noise's scale is too small to help in practice."""
 
 
 def direction_words(
@@ -27,12 +30,12 @@ def direction_words(
             return f"where arm {arm} is best, {rule}" + (f"; features are flat in {more}" if more else "")
         return f"where arm {arm} is best, features do not vary along {where}" + (f", nor in {more}" if more else "")
     how = "hardly vary" if share < 0.01 else "vary least"
-    return f"where arm {arm} is best, features {how} along {where} ({share:.1%} of the largest variation)"
+    return f"where arm {arm} is best, features {how} along {where} ({percent(share, 1)} of the largest variation)"
 
 
-def verdicts(report: DiversityReport) -> tuple[Verdict, ...]:
+def verdicts(report: DiversityReport, noise_scale: float) -> tuple[Verdict, ...]:
     """Is regret constant: are contexts diverse, and is there a gap? Is greedy safe, do the optimal features span?"""
-    diverse, gap = is_diverse(report), has_gap(report)
+    diverse, gap = is_diverse(report), has_gap(report, noise_scale)
     return constant_regret(report, diverse, gap), diverse, gap, greedy_is_covered(report), optimal_features_span(report)
 
 
@@ -56,7 +59,7 @@ def is_diverse(report: DiversityReport) -> Verdict:
         reason = f"Never best alone, only tied: {_list(tied)}. Theory asks that each arm is best alone somewhere."
         return Verdict(DIVERSE, "no", reason)
     if never:
-        return Verdict(DIVERSE, "no", f"Never best: {_list(never)}. Telling such an arm apart costs at least log T.")
+        return Verdict(DIVERSE, "no", f"Never best: {_list(never)}. {COST}")
     if flat:
         which = _list([row.name for row in flat])
         return Verdict(DIVERSE, "no", f"Best in contexts that do not span: {which}; {flat[0].words}.")
@@ -65,14 +68,18 @@ def is_diverse(report: DiversityReport) -> Verdict:
     if not report.exact and not report.p_interval[0] > 0:
         rare = [row for row in report.arms if row.second_moment == 0]
         why = _too_rare(rare, report.samples) if rare else "No basis was found near which contexts arrive often."
-        return Verdict(DIVERSE, "yes", f"Every arm's own contexts span, but λ₀ and p are too rare to measure. {why}")
+        but = "but some contexts are too rare to measure λ₀ and p"
+        return Verdict(DIVERSE, "yes", f"Every arm's own contexts span, {but}. {why}")
     return Verdict(DIVERSE, "yes", "Every arm is best in contexts that span the feature space.")
 
 
-def has_gap(report: DiversityReport) -> Verdict:
+def has_gap(report: DiversityReport, noise_scale: float) -> Verdict:
     """Assumption 1.2: an arm that is not best falls behind by at least Δ, in every context."""
     if report.gap > 0:
         words = f"In every context, an arm that is not best falls behind by Δ = {report.gap:.3g} or more."
+        if report.gap < TINY * noise_scale:  # R²/Δ² pulls: the standard error of their mean is then Δ
+            pulls = f"about {(noise_scale / report.gap) ** 2:.1g} pulls"
+            words += f" Beside noise of {noise_scale:.3g} that is tiny: to see it takes {pulls}, so do not count on it."
         return Verdict(GAP, "yes", words)
     reason = (
         f"There is no gap between the best arm and the next: it leads by less than {report.margin:.3g} in 5 % of the "
@@ -86,7 +93,8 @@ def _too_rare(rows: Sequence[ArmDiversity], samples: int | None) -> str:
     assert samples is not None
     unseen, few = ([row.name for row in rows if (row.probability == 0) is never] for never in (True, False))
     seen = f"in {samples:,} sampled contexts"
-    words = [f"Not seen best {seen}: {_list(unseen)}, so the probability is below {3 / samples:.2g}."] if unseen else []
+    below = f"so the probability is below {3 / samples:.2g}"
+    words = [f"Never seen best {seen}: {_list(unseen)}, {below}."] if unseen else []
     return " ".join(words + ([f"Seen best too rarely {seen} to tell how it varies: {_list(few)}."] if few else []))
 
 

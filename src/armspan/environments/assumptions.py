@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from armspan import _html
 from armspan._typing import FloatArray
 
 
@@ -76,6 +77,10 @@ class Assumptions(tuple[Assumption, ...]):
     def __str__(self) -> str:
         return "\n".join(str(assumption) for assumption in self)
 
+    def _repr_html_(self) -> str:
+        rows = [(f"{one.number} {one.title}", one.answer, one.reason) for one in self]
+        return _html.shown("The paper's assumptions", ("assumption", "answer", "why"), rows)
+
     @classmethod
     def of(cls, env: Checkable) -> "Assumptions":
         """Check the assumptions of an environment.
@@ -119,7 +124,8 @@ def _diverse(env: Checkable) -> Assumption:
     wrong = [a for a, answer in enumerate(spans) if answer is False]
     rare = [a for a, answer in enumerate(spans) if smallest[a] == 0 and answer is holds]
     if never := [a for a in wrong if p[a] == 0]:
-        reason = f"{_arms(never).capitalize()} never best alone; telling a worse arm apart costs at least log T."
+        cost = "making sure that an arm is worse costs regret of at least log T"
+        reason = f"{_arms(never).capitalize()} never best alone; {cost}."
     elif wrong:
         reason = f"The contexts in which {_arms(wrong)} best do not span the feature space."
     elif rare:

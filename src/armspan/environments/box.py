@@ -51,7 +51,7 @@ class BoxContexts(Environment):
         name: str = "box contexts",
     ) -> None:
         self.name = name
-        self.theta = _validate.array("theta", theta, shape=("K", "d"))
+        self.theta = _validate.array("theta", theta, shape=("arms", "features"))
         self.n_arms, self.n_features = self.theta.shape
         self.n_contexts = None
         if self.n_arms < 2:

@@ -47,7 +47,7 @@ class DriftingContexts(Environment):
         name: str = "drifting contexts",
     ) -> None:
         self.name, self.abrupt = name, bool(abrupt)
-        self.theta = _validate.array("theta", theta, shape=("J", "K", "d"))
+        self.theta = _validate.array("theta", theta, shape=("sets", "arms", "features"))
         self.period = _validate.whole("period", period, at_least=1)
         _, self.n_arms, self.n_features = self.theta.shape
         if self.n_arms < 2:

@@ -17,8 +17,8 @@ class FiniteContexts(TableEnvironment):
 
     Parameters
     ----------
-    features : (K, n, d) array
-        Feature vector of each arm in each context.
+    features : (K, n, d) or (n, d) array
+        Feature vector of each arm in each context; (n, d) if all arms share them.
     theta : (K, d) array
         Parameter of each arm. An arm's mean reward is its theta times its features.
     probabilities : (n,) array, optional

@@ -18,8 +18,8 @@ class MarkovContexts(TableEnvironment):
 
     Parameters
     ----------
-    features : (K, n, d) array
-        Feature vector of each arm in each context.
+    features : (K, n, d) or (n, d) array
+        Feature vector of each arm in each context; (n, d) if all arms share them.
     theta : (K, d) array
         Parameter of each arm.
     transition : (n, n) array

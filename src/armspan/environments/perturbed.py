@@ -78,7 +78,7 @@ class PerturbedContexts(Environment):
         name: str = "perturbed contexts",
     ) -> None:
         self.name, self.shared = name, bool(shared)
-        self.theta = _validate.array("theta", theta, shape=("K", "d"))
+        self.theta = _validate.array("theta", theta, shape=("arms", "features"))
         self.n_arms, self.n_features = self.theta.shape
         if self.n_arms < 2:
             raise InvalidParameter(f"theta must have at least 2 arms, one per row, got {self.n_arms}")

@@ -24,8 +24,8 @@ class RewardTable(TableEnvironment):
 
     Parameters
     ----------
-    features : (K, n, d) array
-        Feature vector of each arm in each context.
+    features : (K, n, d) or (n, d) array
+        Feature vector of each arm in each context; (n, d) if all arms share them.
     rewards : (K, n) array
         Mean reward of each arm in each context.
     probabilities : (n,) array, optional
@@ -40,7 +40,7 @@ class RewardTable(TableEnvironment):
         self, features: Any, rewards: Any, probabilities: Any = None, noise: Any = 1.0, *, name: str = "reward table"
     ) -> None:
         self.name = name
-        self._read(features)
+        self._read(features, rewards)
         self.reward_table = _validate.array("rewards", rewards, shape=(self.n_arms, self.n_contexts))
         self.noise = as_noise(noise)
         if probabilities is None:
@@ -94,7 +94,7 @@ def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") ->
     name : str
         What reports call it.
     """
-    X = _validate.array("X", X, shape=("n", "d"))
+    X = _validate.array("X", X, shape=("rows", "features"))
     labels, which = np.unique(np.asarray(y), return_inverse=True)
     if which.shape != (len(X),) or len(labels) < 2:
         raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {len(labels)} kinds")

@@ -39,15 +39,16 @@ class TableEnvironment(Environment):
     drawn_from: ClassVar[str | None] = "table"
 
     def __init__(self, features: Any, theta: Any, noise: Any) -> None:
-        self._read(features)
+        self._read(features, theta)
         self.theta = _validate.array("theta", theta, shape=(self.n_arms, self.n_features))
         self.noise = as_noise(noise)
         with np.errstate(over="ignore", invalid="ignore"):
             self.reward_table = np.einsum("knd,kd->kn", self.features, self.theta)
             self._find_truth()
 
-    def _read(self, features: Any) -> None:
-        self.features = _validate.array("features", features, shape=("K", "n", "d"))
+    def _read(self, features: Any, by_arm: Any) -> None:
+        """Take in the features; by_arm : what else is given, with one row per arm."""
+        self.features = _validate.array("features", _for_each(features, by_arm), shape=("arms", "contexts", "features"))
         self.n_arms, self.n_contexts, self.n_features = self.features.shape
         if self.n_arms < 2:
             raise InvalidParameter(f"features must have at least 2 arms on their first axis, got {self.n_arms}")
@@ -126,6 +127,15 @@ class TableEnvironment(Environment):
 
     def certain_spans(self) -> tuple[bool | None, ...]:
         return tuple(bool(smallest > 0) for smallest in self.diversity_per_arm()[1])
+
+
+def _for_each(features: Any, by_arm: Any) -> Any:
+    """Features (n, d) that all arms share, once for each arm; others as they are."""
+    _validate.unmasked("features", features)
+    try:
+        return np.repeat(np.asarray(features)[None], len(by_arm), axis=0) if np.ndim(features) == 2 else features
+    except (TypeError, ValueError):  # no array, or nothing with rows: whoever looks closer says what it is
+        return features
 
 
 class TableStream:

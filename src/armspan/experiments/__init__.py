@@ -1,5 +1,6 @@
 """The paper's figures (and ours) as frozen specifications, and experiments described in a file."""
 
+from armspan.experiments.arena import PROBLEMS
 from armspan.experiments.claims import Finding
 from armspan.experiments.forecast import Forecast, forecast
 from armspan.experiments.idea import Idea
@@ -14,12 +15,16 @@ from armspan.experiments.reproduction import (
     Predictions,
     reproduce,
 )
+from armspan.experiments.standing import Arena, Bout, Place, Problem, Ratio
 from armspan.experiments.survey import Survey
 from armspan.experiments.tails import Tails
 
 __all__ = [
     "ALL",
     "FIGURES",
+    "PROBLEMS",
+    "Arena",
+    "Bout",
     "DialResult",
     "Effort",
     "Finding",
@@ -28,7 +33,10 @@ __all__ = [
     "Outcome",
     "Panel",
     "PanelResult",
+    "Place",
     "Predictions",
+    "Problem",
+    "Ratio",
     "Survey",
     "Tails",
     "forecast",

@@ -95,7 +95,7 @@ def lower_regret(key: str, than: str, policy: str, statement: str) -> Claim:
 
     def check(results: Mapping[str, Result]) -> Finding:
         if than not in results:
-            return Finding(statement, None, f"figure {than} was not run with it.")
+            return Finding(statement, None, f"figure {than} was not run with it: armspan reproduce {than} {key}.")
         means, errors = [], []
         for name in (key, than):
             final = results[name].curves(policy)[:, -1]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armspan import _html
 from armspan.environments import Environment, Gaussian
 from armspan.policies import LinUCBd
 from armspan.simulation import Result, octaves, simulate
@@ -39,6 +40,16 @@ class Forecast:
     last_exploration: float
     last_interval: tuple[float, float]
     over: str
+
+    def _repr_html_(self) -> str:
+        low, high = self.regret_interval
+        first, last = self.last_interval
+        rows = [
+            ("mean regret at the horizon", f"{self.regret:,.1f}", f"{low:,.1f} to {high:,.1f}"),
+            ("last step of exploration", f"{self.last_exploration:,.0f}", f"{first:,.0f} to {last:,.0f}"),
+            ("is exploration over by then?", self.over, ""),
+        ]
+        return _html.shown("Forecast for LinUCB-d", ("", "forecast", "95 % interval"), rows)
 
 
 def forecast(env: Environment, *, horizon: int, seed: int = 1) -> Forecast:

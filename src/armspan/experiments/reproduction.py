@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from armspan import _validate
+from armspan._text import percent
 from armspan._typing import Progress
 from armspan.environments import Environment, diversity_dial, paper_1a, paper_1b, paper_1c
 from armspan.errors import Interrupted
@@ -274,7 +275,7 @@ def _panel_1a() -> Panel:
 def _panel_1b() -> Panel:
     return Panel(
         key="1b",
-        title="Figure 1b: the same with larger context diversity",
+        title="Figure 1b: contexts more diverse than in 1a",
         says="With contexts 2 and 3 changed, λ₀ rises from 0.00799 to 0.16917 at about the same gap, and LinUCB-d "
         "converges much faster, to a lower regret.",
         here="",
@@ -305,7 +306,7 @@ def _panel_1c_diverse(survey: Survey) -> Panel:
 
 def _panel_1c_typical(survey: Survey) -> Panel:
     draw = survey.typical
-    often = "was never best in" if draw.rarest == 0 else f"was best in {draw.rarest:.2%} of"
+    often = "was never best in" if draw.rarest == 0 else f"was best in {percent(draw.rarest, 2)} of"
     rarest = f"Its rarest arm {often} {CONTEXTS:,} contexts."
     can = survey.possible[draw.seed]
     possible = (

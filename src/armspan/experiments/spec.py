@@ -54,7 +54,7 @@ class Spec:
 
 
 def load_spec(path: str | PathLike[str]) -> Spec:
-    """Read a spec file; docs/spec.md lists its keys."""
+    """Read a spec file; the docs' page “Experiments in a file” lists its keys."""
     return parse_spec(read_content(path), default_name=Path(path).stem)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
+from armspan._text import counted
 from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.simulation import Result
@@ -24,7 +25,19 @@ LEAST = 1e-9
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of the arena: its key, what makes it, its horizon, and what it asks of a policy."""
+    """A problem of the arena.
+
+    Parameters
+    ----------
+    key : str
+        What it is called.
+    make : function
+        Makes its environment.
+    horizon : int
+        Steps of a run in `armspan reproduce arena`.
+    words : str
+        What it asks of a policy, in a sentence.
+    """
 
     key: str
     make: Callable[[], Environment]
@@ -38,7 +51,15 @@ class Problem:
 
 
 class Ratio(NamedTuple):
-    """Mean regret in units of another policy's, with its 95 % interval; nan where one run cannot tell."""
+    """Mean regret in units of another policy's.
+
+    Attributes
+    ----------
+    value : float
+        The ratio.
+    low, high : float
+        Its 95 % interval, from resampled runs; nan for a single run.
+    """
 
     value: float
     low: float
@@ -51,9 +72,24 @@ class Ratio(NamedTuple):
 class Place(NamedTuple):
     """One row of the leaderboard.
 
-    relative : geometric mean over the problems of the regret relative to the best. worst, worst_in : the largest of
-    them, and in which problem. rank : its mean. best_in : problems in which it is the best, or cannot be told from it.
-    growth : how often each growth verdict was reached. microseconds : per step, None if that was not measured.
+    Attributes
+    ----------
+    policy : str
+        Its name.
+    relative : Ratio
+        Final mean regret in units of the best policy's: the geometric mean over the problems.
+    worst, worst_in : float, str
+        The largest of these ratios, and in which problem.
+    rank : float
+        The mean of its ranks.
+    best_in : int
+        Problems in which it is the best, or cannot be told from the best.
+    problems : int
+        Problems in which it took part.
+    growth : dict
+        How often each growth verdict was reached.
+    microseconds : float or None
+        Per step; None if that was not measured.
     """
 
     policy: str
@@ -87,7 +123,17 @@ def interval(values: FloatArray, runs: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Bout:
-    """One problem of the arena, and what came out."""
+    """One problem of the arena, and what came out.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    env : Environment
+        Its environment, as `problem.make` made it.
+    result : Result
+        What `armspan.simulate` returned for the policies that compete.
+    """
 
     problem: Problem
     env: Environment
@@ -105,7 +151,13 @@ class Bout:
         return self.order[0]
 
     def rank(self, policy: str) -> int:
-        """1 for the best; policies with the same regret have the same rank."""
+        """1 for the best; policies with the same regret have the same rank.
+
+        Parameters
+        ----------
+        policy : str
+            Its name.
+        """
         return 1 + sum(ratio.value < self.relative[policy].value for ratio in self.relative.values())
 
     @cached_property
@@ -127,7 +179,13 @@ class Bout:
         return np.asarray(means / np.maximum(means[:, [best]], LEAST))
 
     def told_apart(self, policy: str) -> bool:
-        """Whether a policy is shown to be worse than the best (95 %)."""
+        """Whether a policy is shown to be worse than the best (95 %).
+
+        Parameters
+        ----------
+        policy : str
+            Its name.
+        """
         return self.relative[policy].low > 1
 
     @cached_property
@@ -138,7 +196,15 @@ class Bout:
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """All problems, in order. microseconds : per step of each policy, where that was measured."""
+    """The leaderboard of several problems.
+
+    Parameters
+    ----------
+    bouts : tuple of Bout
+        The problems, with what came out.
+    microseconds : dict, optional
+        Per step of each policy, where that was measured.
+    """
 
     bouts: tuple[Bout, ...]
     microseconds: Mapping[str, float] = field(default_factory=dict)
@@ -170,12 +236,30 @@ class Arena:
         )
 
     def table(self) -> tuple[list[str], list[str], FloatArray]:
-        """Names of policies, of problems, and relative regret (policies, problems), nan where one did not take part."""
+        """Final mean regret of every policy in every problem, in units of the best one's there.
+
+        Returns
+        -------
+        policies, problems : list of str
+            Their names, the best policy first.
+        ratios : (policies, problems) array
+            The regret; nan where a policy did not take part.
+        """
         names = [place.policy for place in self.standing]
         values = [
             [bout.relative[name].value if name in bout.relative else np.nan for bout in self.bouts] for name in names
         ]
         return names, [bout.problem.key for bout in self.bouts], np.array(values)
+
+    def _repr_html_(self) -> str:
+        shown = self.standing[: _html.MOST_ROWS]
+        rows = [
+            (self._entry(place), str(place.relative), f"{_short(place.worst)} ({place.worst_in})", f"{place.rank:.1f}")
+            for place in shown
+        ]
+        head = ("policy", "regret / best, geometric mean (95 %)", "worst", "mean rank")
+        title = f"Arena: {counted(len(self.bouts), 'problem')}"
+        return _html.shown(title, head, rows, len(self.standing) - len(shown))
 
     def _entry(self, place: Place) -> str:
         """A policy's name, and in how many problems it took part where it was not in all."""

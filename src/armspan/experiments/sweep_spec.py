@@ -29,7 +29,7 @@ class SweepSpec:
 
 
 def load_sweep(path: str | PathLike[str]) -> SweepSpec:
-    """Read a sweep's file; docs/spec.md lists its keys."""
+    """Read a sweep's file; the docs' page “Experiments in a file” lists its keys."""
     return parse_sweep(read_content(path), default_name=Path(path).stem)
 
 

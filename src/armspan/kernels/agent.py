@@ -684,9 +684,10 @@ def unlearn(arms, store, k, x, y):
         rows = np.empty((1, d))
         for i in range(d):
             rows[0, i] = store[k, i]
-        z[:] = 0.0
+            z[0, i] = 0.0
         times(store, k, rows, 0, z)
-        arms[k, THETA:] = z[0]
+        for i in range(d):
+            arms[k, THETA + i] = z[0, i]
     return sound
 
 

@@ -131,11 +131,14 @@ def words_to_contexts(drawn, threshold, alias, row, contexts):
     """
     wide()
     n, limits, others = np.uint64(threshold.shape[1]), threshold.reshape(-1), alias.reshape(-1)
+    full = True
+    for limit in limits:
+        full = full and limit == 2**32
     if threshold.shape[0] > 1:
         for i in range(drawn.size):
             row = pick(drawn[i], threshold, alias, row)
             contexts[i] = row
-    elif threshold.min() == 2**32:  # all columns are full, and stand
+    elif full:  # all columns stand
         for i in range(drawn.size):
             contexts[i] = np.int64((drawn[i] * n) >> HALF)
     else:
@@ -189,7 +192,7 @@ def sum_noise(noise, marks, sums, curve):
         for m in range(marks.size):
             for i in range(start, marks[m]):
                 sums[r, i % 4] += noise[r, i]
-            curve[r, m], start = sums[r].sum(), marks[m]
+            curve[r, m], start = sums[r, 0] + sums[r, 1] + sums[r, 2] + sums[r, 3], marks[m]
 
 
 @inlined

@@ -9,6 +9,7 @@ from armspan._typing import FloatArray
 from armspan.plots import heat
 from armspan.plots.bars import intervals
 from armspan.plots.labels import plain
+from armspan.plots.points import LogScale
 
 
 def best(axes: Axes, names: Sequence[str], ends: FloatArray, middle: FloatArray | None = None) -> None:
@@ -27,23 +28,24 @@ def spread(
     words: str = "spread",
     needed: float | None = None,
 ) -> None:
-    """How far (K, 2) the contexts spread in which each arm is best, on a log scale that begins with 0.
+    """How far (K, 2) the contexts spread in which each arm is best, on a log scale, with 0 behind a break in the axis.
 
     A bar without an end goes on to the right. words : what the numbers are. needed : what the answer “diverse” asks
     for, a dotted line.
     """
     known = np.append(ends[np.isfinite(ends)], [] if needed is None else needed)
-    positive = known[known > 0]
-    least = np.floor(np.log10(positive.min() if positive.size else 0.1))
-    most = max(np.ceil(np.log10(positive.max() if positive.size else 1.0)), least + 1)
-    axes.set_xscale("symlog", linthresh=10.0**least, linscale=0.5)
-    axes.set_xticks([0, *10.0 ** np.arange(least, most + 1)])
-    axes.set_xlim(-(10.0**least) / 20, 1.2 * 10.0**most)
-    intervals(axes, names, ends, middle)
+    positive = known[known > 0] if (known > 0).any() else np.array([0.1, 1.0])
+    least = np.floor(np.log10(positive.min()))
+    most = max(np.ceil(np.log10(positive.max())), least + 1)
+    powers = 10.0 ** np.arange(least, most + 1)
+    scale = LogScale(np.append(powers, 0.0) if (known == 0).any() else powers, apart=0.18)
+    axes.set_xlim(powers[0] / 1.2, powers[-1] * 1.2)
+    scale.mark(axes)
+    intervals(axes, names, scale.places(ends), None if middle is None else scale.places(middle))
     if needed is not None:
         axes.axvline(needed, color="0.35", linewidth=1, linestyle=":")
     dotted = "" if needed is None else "; dotted: needed"
-    axes.set(xlabel=f"{words} (log scale, with 0{dotted})", ylabel="arm", title="how far its contexts spread")
+    axes.set(xlabel=f"{words} (log scale{dotted})", ylabel="arm", title="how far its contexts spread")
 
 
 def direction(axes: Axes, names: Sequence[str], features: Sequence[str], directions: FloatArray) -> None:

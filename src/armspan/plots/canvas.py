@@ -1,5 +1,6 @@
 """The axes to draw in, in armspan's style: the caller's, or new ones."""
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,8 @@ from armspan.plots.looks import SETTINGS
 
 SIZE = (7.2, 4.4)
 """Inches."""
+LETTER, EDGES = 0.072, 0.3
+"""Inches: the width of a letter in a legend's title, and what a legend leaves free to its left and right."""
 
 
 @contextmanager
@@ -34,5 +37,7 @@ def figure(size: tuple[float, float] = SIZE) -> Figure:
 
 
 def legend(axes: Axes, title: str = "", **options: Any) -> None:
-    """A legend where it covers least, with its words to the left."""
-    axes.legend(**{"title": title or None, "alignment": "left", "loc": "best"} | options)
+    """A legend where it covers least, with its words to the left. A title that is wider than the axes is wrapped."""
+    letters = max(int((axes.bbox.width / axes.figure.dpi - EDGES) / LETTER), 1)
+    wrapped = textwrap.fill(title, letters, break_long_words=False)
+    axes.legend(**{"title": wrapped or None, "alignment": "left", "loc": "best"} | options)

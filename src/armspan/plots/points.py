@@ -11,8 +11,6 @@ from armspan.plots.curves import Curves
 from armspan.plots.labels import plain
 from armspan.plots.looks import Look
 
-APART = 0.1
-"""How far 0 stands from the smallest other value, as a part of the whole scale."""
 MOST_TICKS, LONGEST_TICK = 7, 5
 """So many values, of so many letters, are ticks themselves; otherwise powers of ten are."""
 
@@ -20,10 +18,12 @@ MOST_TICKS, LONGEST_TICK = 7, 5
 class LogScale(NamedTuple):
     """A log scale on which 0 has a place: it stands apart at the left, behind a break in the axis.
 
-    values : all that are to be shown, each once, none below 0.
+    values : all that are to be shown, each once, none below 0. apart : how far 0 stands from the smallest other
+    value, as a part of the whole scale.
     """
 
     values: FloatArray
+    apart: float = 0.1
 
     @property
     def zero(self) -> float:
@@ -31,7 +31,11 @@ class LogScale(NamedTuple):
         positive = self.values[self.values > 0]
         if not positive.size:
             return 1.0
-        return float(positive.min() / max((positive.max() / positive.min()) ** APART, 1.5))
+        return float(positive.min() / max((positive.max() / positive.min()) ** self.apart, 1.5))
+
+    def places(self, values: FloatArray) -> FloatArray:
+        """Where values are drawn: 0 at its own place, others where they are."""
+        return np.where(values == 0, self.zero, values)
 
     def mark(self, axes: Axes) -> None:
         """Scale and ticks of the axes, and the mark of a break where there is a 0."""
@@ -68,7 +72,7 @@ def draw(
         line: Any = {"color": own.colour, "linestyle": own.style if joined else "none", "linewidth": 1.8}
         line |= {"marker": own.marker, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
         for part in parts:
-            places = np.where(x[part] == 0, scale.zero, x[part]) if scale is not None else x[part]
+            places = x[part] if scale is None else scale.places(x[part])
             middle, low, high = (edge[p, part] for edge in curves[2:])
             bars = None if np.isnan(low).all() else np.maximum([middle - low, high - middle], 0.0)
             label = plain(name) if part is parts[0] else "_"

@@ -107,7 +107,7 @@ class EXP4(ExpertPolicy):
 
     Notes
     -----
-    Use it where nothing is known of rewards but who might know; where they are linear, it is far behind LinUCB.
+    Use it where you know nothing about rewards but have experts to ask; where they are linear, it is far behind LinUCB.
 
     References
     ----------

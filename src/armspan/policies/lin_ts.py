@@ -27,7 +27,7 @@ class LinTS(LinearPolicy):
     ----------
     scale : float, array or function, optional
         v_t, as a constant, an array over t, or a function of t. Theory: R√(9 d log(t/δ)), if left out, which explores a
-        lot. Practice: v = R, for which nothing is proved; docs/simulation.md shows what the two cost.
+        lot. Practice: v = R, for which nothing is proved; the docs' page “Simulation” shows what the two cost.
     delta : float, default 0.05
         δ, the probability with which theory's bound may fail. Theory: any in (0, 1). Practice: 0.05.
     ridge : float, default 1

@@ -20,7 +20,7 @@ class LinUCBd(OptimisticPolicy):
 
     Notes
     -----
-    Use it where contexts are diverse, and the promise of constant regret is to hold.
+    Use it where contexts are diverse, and you need the guarantee of constant regret.
 
     References
     ----------

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from armspan import _html
 from armspan._typing import FloatArray
 from armspan.diversity import DiversityReport, LoggedDiversity
 from armspan.environments import DelayedRewards, Environment
@@ -46,6 +47,12 @@ class Recommendation:
     def __str__(self) -> str:
         lines = [f"Recommended: {written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
         return "\n".join([*lines, *(f"  or {written(other.policy)}: {other.words}" for other in self.alternatives)])
+
+    def _repr_html_(self) -> str:
+        rows = [(written(other.policy), other.words) for other in self.alternatives]
+        why = "".join(map(_html.paragraph, self.why))
+        told = _html.shown("Alternatives", ("policy", "when, or at what cost"), rows) if rows else ""
+        return f"{_html.paragraph(f'Recommended: {written(self.policy)}')}{why}{told}"
 
 
 def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
@@ -145,12 +152,13 @@ def _separate(facts: _Facts) -> Recommendation:
 def _shared(facts: _Facts) -> Recommendation:
     alpha: Any = "practical" if facts.noise_scale is None else facts.noise_scale
     why = (
-        "One θ for all arms tells the best arm, so what is learnt of one arm serves all others.",
+        "One θ is enough to find the best arm, so every reward teaches about all arms.",
         *facts.words,
     )
     others = (
         Choice(
-            LinUCB(alpha="practical"), "should one θ not do after all; 11 times the regret among the arena's 40 arms."
+            LinUCB(alpha="practical"),
+            "if one θ turns out not to be enough; 11 times the regret among the arena's 40 arms.",
         ),
     )
     return Recommendation(LinUCB(alpha=alpha, shared=True), why, (*others, *_safe(shared=True)))
@@ -163,7 +171,8 @@ def _by_chance(facts: _Facts) -> Recommendation:
         *facts.words,
     )
     policy = LinTS(scale=facts.noise_scale or 1.0, shared=facts.shared)
-    return Recommendation(policy, why, (Choice(LinUCB(alpha="practical", shared=facts.shared), "if none is needed."),))
+    plain = Choice(LinUCB(alpha="practical", shared=facts.shared), "if you need no probabilities.")
+    return Recommendation(policy, why, (plain,))
 
 
 def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
@@ -181,7 +190,7 @@ def _safe(*, shared: bool) -> tuple[Choice, ...]:
     return (
         Choice(OFUL(shared=shared), f"where a proof is wanted.{proof}"),
         Choice(LinUCBd(shared=shared), f"with the paper's α_t.{paper}"),
-        Choice(Greedy(shared=shared), "no exploration: as good where luck holds, linear regret where it does not."),
+        Choice(Greedy(shared=shared), "no exploration: as good in lucky runs; linear regret in runs that get stuck."),
     )
 
 

@@ -13,10 +13,10 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class SquareCB(InverseGapPolicy):
     """Pull arm a with probability p_a = 1/(K + γ_t(m - ŷ_a)), where m is the largest estimate; else the best arm.
 
-    It turns a regression on all that was seen into choices; a linear one has itself a regret of D log T. Probabilities
-    are known and never 0.
+    It turns a regression on all that was seen into choices; linear regression's own regret is D log T, with D fitted
+    parameters. Probabilities are known and never 0.
 
-        γ_t = c√(Kt/(D log(1 + t) + log(2/δ))),   D the parameters that are fitted, d or K·d
+        γ_t = c√(Kt/(D log(1 + t) + log(2/δ))),   D = d or K·d
 
     Parameters
     ----------

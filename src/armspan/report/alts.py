@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armspan._text import percent
 from armspan.diversity import LoggedDiversity
 from armspan.environments import Environment
 from armspan.experiments import DialResult, Idea, Predictions, Survey, Tails
@@ -21,7 +22,7 @@ def regret(result: Result, what: str) -> str:
 
 def survey(found: Survey) -> str:
     """Random draws of θ: the shares at the thresholds."""
-    shares = "; ".join(f"at least {share.threshold:.3g} in {share.share:.2%}" for share in found.shares())
+    shares = "; ".join(f"at least {share.threshold:.3g} in {percent(share.share, 2)}" for share in found.shares())
     return f"A falling curve: of {found.n_draws:,} draws of θ the rarest arm is best with probability {shares}."
 
 
@@ -49,9 +50,9 @@ def idea(found: Idea) -> str:
 def predictions(found: Predictions) -> str:
     """Forecast against measured: how many points lie in the interval."""
     inside, last = foreseen(found.entries)
-    over = "" if np.isnan(last) else f", and {last:.0%} of the last steps of exploration"
+    over = "" if np.isnan(last) else f", and {percent(last)} of the last steps of exploration"
     return (
-        f"Two scatter plots of forecast against measured, near the diagonal: {inside:.0%} of the regrets of "
+        f"Two scatter plots of forecast against measured, near the diagonal: {percent(inside)} of the regrets of "
         f"{len(found.entries)} problems lie in the forecast's interval{over}."
     )
 
@@ -79,7 +80,7 @@ def adversary(found: Opposition) -> str:
 def audit(found: LoggedDiversity) -> str:
     """Of each arm how often it may be best, and how far its contexts spread."""
     told = "; ".join(
-        f"{arm.name} is best in {arm.best[0]:.0%} to {arm.best[1]:.0%} of the contexts, which spread by "
+        f"{arm.name} is best in {percent(arm.best[0])} to {percent(arm.best[1])} of the contexts, which spread by "
         f"{arm.spread[0]:.2g} to {arm.spread[1]:.2g}, least along {arm.words}"
         for arm in found.arms
     )

@@ -81,8 +81,8 @@ def _notes(arena: Arena) -> str:
     notes = [
         "Those that take part in all problems come first. Intervals are those of runs drawn again, 2,000 times, the "
         "same runs for all policies. A policy is best in a problem where its interval of regret / best reaches down "
-        "to 1. Who is best is known only afterwards, so the lead of the best is a little flattered. KernelUCB, ILTCB "
-        "and RandomizedUCB are left out, because only Python runs them."
+        "to 1. Who is best is known only afterwards, so the best one looks slightly better than it is. KernelUCB, "
+        "ILTCB and RandomizedUCB are left out, because only Python runs them."
     ]
     if min(bout.result.runs.size for bout in arena.bouts) < FEWEST_RUNS:
         notes.append("So few runs make intervals too narrow, and growth verdicts impossible.")
@@ -106,7 +106,7 @@ def _where_not(choices: Mapping[str, Choice | None]) -> list[str]:
         page.heading("Where LinUCB-d is not the best choice"),
         page.paragraph(
             "LinUCB-d explores as the paper's α_t asks, so much that the proof holds whatever the problem is. "
-            f"{where or 'Nobody is shown to be better.'}"
+            f"{where or 'No policy is clearly better.'}"
         ),
         page.word_table(("problem", "best choice?", "how LinUCB-d stands", "why, from the diversity report"), rows),
     ]

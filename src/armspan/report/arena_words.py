@@ -70,7 +70,8 @@ def _inside(bout: Bout, worse: bool) -> str:
         end = "Playing the best arm teaches about every arm, so less exploration than α_t's is enough"
         bold = bout.relative.get(BOLD)
         none = bold is not None and bold.value > bout.relative[OWN].value
-        end += f"; but none is too little, for {BOLD} has {bold} times the regret." if none else "."
+        little = f"; but no exploration at all is too little: {BOLD} has {bold} times the regret."
+        end += little if none else "."
     elif found.gap == "yes":
         end = "In so few steps such arms are as good as never best, and α_t pays for making sure."
     else:

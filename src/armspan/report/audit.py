@@ -7,6 +7,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from armspan._files import write_text
+from armspan._text import percent
 from armspan.diversity import LoggedDiversity
 from armspan.plots import canvas
 from armspan.plots.labels import plain
@@ -56,7 +57,7 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
     lead = (
         f"{sum(arm.rows for arm in audit.arms):,} decisions, {len(audit.arms)} arms, {len(audit.feature_names)} "
         f"features. An arm leads where it is ahead by {audit.margin:.3g}. An answer is wrong in at most "
-        f"{audit.level:.0%} of logs."
+        f"{percent(audit.level)} of logs."
     )
     save(figure, folder, "diversity")
     path = folder / "audit.html"

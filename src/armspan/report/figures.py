@@ -1,7 +1,7 @@
 """The paper's figures and ours: regret curves, random draws of θ, the diversity dial; and figures as files."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
@@ -19,6 +19,10 @@ from armspan.plots.labels import plain
 from armspan.plots.looks import COLOURS, SETTINGS, look, looks
 from armspan.report.rendered import rendered
 from armspan.simulation import Result
+from armspan.sweeps import plot_sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DIAL_PARTS = (1, 10, 100, 1000)
 """Of the horizon, at which the dial is read."""
@@ -48,6 +52,14 @@ def regret_figure(result: Result, title: str) -> Figure:
             f"{name}: {end:,.0f}{' ↑' if end > top else ''}" for name, end in zip(result.policies, ends, strict=True)
         ]
         name_ends(axes, names, ends, own)
+    return drawn
+
+
+def sweep_figure(table: "pd.DataFrame", title: str) -> Figure:
+    """Final regret of every cell of a sweep, as `plot_sweep` draws it."""
+    with matplotlib.rc_context(SETTINGS):
+        drawn = figure()
+        plot_sweep(table, ax=drawn.subplots()).set_title(plain(title), loc="left")
     return drawn
 
 

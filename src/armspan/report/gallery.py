@@ -1,5 +1,7 @@
 """Pages of the docs that draw their own pictures: each is run, and every picture saved where the page shows it.
 
+A picture stands right above the Python that draws it, or right below.
+
 `python -m armspan.report.gallery docs/gallery.md` does so; `make gallery` does it for all such pages.
 """
 
@@ -15,9 +17,10 @@ from typing import Any
 from armspan._files import whole_file
 
 BLOCK = re.compile(
+    r"(?:^!\[[^\]]*\]\((?P<above>[^)]+)\)\n\n)?"  # the picture that it draws,
     r"^```python\n(?P<code>.*?)^```\n"  # a block of Python,
     r"(?:\n```\n.*?^```\n)?"  # what it prints,
-    r"(?:\n!\[[^\]]*\]\((?P<picture>[^)]+)\))?",  # and the picture that it draws
+    r"(?(above)|(?:\n!\[[^\]]*\]\((?P<below>[^)]+)\))?)",  # or the picture here
     flags=re.MULTILINE | re.DOTALL,
 )
 DPI = 100
@@ -39,8 +42,9 @@ def draw(page: Path, folder: Path) -> list[Path]:
     ):  # pages print and write files
         for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
             exec(compile(block["code"], str(page), "exec"), names)
-            if block["picture"]:
-                path = folder / block["picture"]
+            picture = block["above"] or block["below"]
+            if picture:
+                path = folder / picture
                 path.parent.mkdir(parents=True, exist_ok=True)
                 options: Any = {"metadata": {"Software": None}, "pil_kwargs": {"optimize": True}}
                 with whole_file(path) as file:

@@ -136,8 +136,8 @@ def section(peers: Peers) -> list[str]:
         page.paragraph(
             f"{peers.runs} runs of {peers.steps:,} steps in problems of the arena; all meet the same contexts and the "
             "same noise. Packages have the settings that their documentation recommends, armspan's agents are those "
-            "of docs/agents.md. Packages that know one context for all arms get the features of all arms side by side "
-            "where these differ. A step is one choice and one reward, asked for from Python, on one core."
+            "of the docs' page on agents. Packages that know one context for all arms get the features of all arms "
+            "side by side where these differ. A step is one choice and one reward, asked for from Python, on one core."
         ),
         page.paragraph(f"Measured by python -m benchmarks.peers arena: {peers.how}.", "small"),
     ]

@@ -7,6 +7,7 @@ import numpy as np
 
 import armspan
 from armspan._files import write_text
+from armspan._text import percent
 from armspan.experiments import DialResult, Effort, Idea, Outcome, PanelResult, Predictions, Survey, Tails
 from armspan.experiments.predictions import foreseen
 from armspan.report import alts, figures, page, tables
@@ -72,8 +73,8 @@ def _predictions_section(outcome: Predictions, folder: Path) -> list[str]:
         "exploration would be over at this horizon. After it: the verdict on the curves."
     )
     met = (
-        f"The regret of {regret:.0%} of the problems lay in the forecast's interval, and where exploration was seen to "
-        f"be over, its last step did for {last:.0%}."
+        f"The regret of {percent(regret)} of the problems lay in the forecast's interval, and where exploration was "
+        f"seen to be over, its last step did for {percent(last)}."
     )
     caption = "Forecast against measured, one point per problem."
     return [
@@ -102,10 +103,10 @@ def _tails_section(tails: Tails, folder: Path) -> list[str]:
         page.heading("Tails: the unlucky runs"),
         page.paragraph(text),
         page.picture(figure, caption, alts.tails(tails)),
-        page.paragraph("The final regret that so many per cent of the runs stay below:"),
+        page.paragraph("Quantiles of the final regret:"),
         page.table(*tails_table(tails)),
         page.paragraph(
-            "The step after which so many explore no more, and the share of those that still do at the end:"
+            "By which step this share of the runs has stopped exploring, and the share that still explores at the end:"
         ),
         page.table(*over_table(tails)),
     ]
@@ -152,11 +153,11 @@ def _survey_section(survey: Survey, folder: Path) -> list[str]:
         [f"{100 * share.threshold:g} % or more", f"{share.share:.2%}", f"{share.low:.2%} to {share.high:.2%}"]
         for share in survey.shares()
     ]
-    never = float(np.mean(survey.rarest == 0))
+    possible, never = percent(float(survey.possible.mean())), percent(float(np.mean(survey.rarest == 0)))
     text = (
         "Before figure 1c: the paper draws θ at random on a sphere and says that this “ensures that each of them can "
-        f"be optimal”. That is nearly right: by a closed form, every arm can be in {survey.possible.mean():.0%} of "
-        f"{survey.n_draws:,} draws, and theory then promises constant regret. But the probability is tiny: {never:.0%} "
+        f"be optimal”. That is nearly right: by a closed form, every arm can be in {possible} of "
+        f"{survey.n_draws:,} draws, and theory then promises constant regret. But the probability is tiny: {never} "
         "of the draws have an arm that was not best in any of 10,000 contexts, and in very few draws all arms are best "
         "often. So the constant is mostly beyond the horizon of the figure, which is shown twice: for the draw whose "
         "arms are best most often, and for a typical one."
@@ -201,6 +202,6 @@ def _method(effort: Effort, *, kept: bool) -> list[str]:
     text = (
         f"{effort.runs:,} runs of {effort.horizon:,} steps with seed {effort.seed}, armspan {armspan.__version__}"
         ". All policies meet the same contexts and the same noise. Pseudo-regret is the sum, over steps, of the best "
-        f"arm's mean reward less that of the arm pulled. {where if kept else 'The numbers are in summary.json.'}"
+        f"arm's mean reward minus that of the arm pulled. {where if kept else 'The numbers are in summary.json.'}"
     )
     return [page.heading("How this was computed"), page.paragraph(text), page.paragraph(RULE)]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armspan._text import counted
+from armspan import _html
+from armspan._text import counted, percent
 from armspan._typing import FloatArray
 from armspan.simulation.student import half_width
 
@@ -42,17 +43,34 @@ class Comparison:
         """The policy that loses less, if the interval leaves no doubt; None if it does."""
         return self.first if self.low > 0 else self.second if self.high < 0 else None
 
-    def __str__(self) -> str:
+    @property
+    def _said(self) -> str:
         where = f"after {counted(self.steps, 'step')}, {counted(self.runs, 'run')}"
         if self.better is None:
             said = f"Not known whether {self.first} or {self.second} loses less"
         else:
             said = f"{self.better} loses less than {self.second if self.better == self.first else self.first}"
+        return f"{said} {where}"
+
+    @property
+    def _what(self) -> str:
+        return f"Regret of {self.second} minus that of {self.first}"
+
+    def __str__(self) -> str:
         interval = "" if math.isnan(self.low) else f" (95 % interval {self.low:,.1f} to {self.high:,.1f})"
         return (
-            f"{said} {where}. Regret of {self.second} less that of {self.first}: {self.difference:,.1f}{interval}. "
-            f"{self.first} is ahead in {self.ahead:.0%} of the runs."
+            f"{self._said}. {self._what}: {self.difference:,.1f}{interval}. "
+            f"{self.first} is ahead in {percent(self.ahead)} of the runs."
         )
+
+    def _repr_html_(self) -> str:
+        interval = "–" if math.isnan(self.low) else f"{self.low:,.1f} to {self.high:,.1f}"
+        rows = [
+            (self._what, f"{self.difference:,.1f}"),
+            ("95 % interval", interval),
+            (f"Runs in which {self.first} is ahead", percent(self.ahead)),
+        ]
+        return _html.shown(self._said, (), rows)
 
 
 def compared(names: tuple[str, str], steps: int, first: FloatArray, second: FloatArray) -> Comparison:

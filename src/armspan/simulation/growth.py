@@ -6,7 +6,7 @@ gains nothing after some time. A conclusion needs evidence that its neighbours w
 
 - *constant*: no run loses in the last quarter of an octave, at most 1 % of the regret came in the last octave, and
   losses have ended. Either all runs together have gone without a loss for so long that losses at a steady rate of
-  `SLOWEST` per run and octave would have shown (95 %), or losing runs die out: those of the last octave are
+  `SLOWEST` per run and octave would have shown (95 %), or ever fewer runs lose: those of the last octave are
   significantly fewer than two thirds of those of the octave before.
 - *logarithmic*, *power*, *linear*: the logarithms of the octaves' gains lie on a straight line, shown to be nearly
   straight, over several octaves and up to the very end, with many runs in it, no single one that decides, and no
@@ -25,14 +25,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armspan import _html
+from armspan._text import counted, percent
 from armspan._typing import FloatArray, IntArray
 from armspan.simulation import octaves
 
 RULE = (
     "The growth verdict cuts time into octaves, counted back from the end. Constant: nobody loses at the very end, at "
-    "most 1 % of the regret came in the last octave, and either all runs have been silent for long or losing runs die "
-    "out. Logarithmic, power or linear: gains of the octaves follow that law over several octaves, up to the end, in "
-    "many runs. Everything else is undecided. docs/accuracy.md shows how often each of these is wrong."
+    "most 1 % of the regret came in the last octave, and either no run has lost anything for a long time, or ever "
+    "fewer runs lose. Logarithmic, power or linear: gains of the octaves follow that law over several octaves, up to "
+    "the end, in many runs. Everything else is undecided. Each of these is sometimes wrong; the docs' page “How often "
+    "is what armspan says wrong?” says how often."
 )
 """The rule in a few sentences, for pages."""
 FLAT = 0.01
@@ -101,6 +104,13 @@ class Growth:
     losing: float
     reason: str
 
+    def _repr_html_(self) -> str:
+        known = not math.isnan(self.losing)
+        rows = [("regret that came in the last octave", percent(self.last_octave.value, 1))] if known else []
+        rows += [("runs that lost in the last octave", percent(self.losing))] if known else []
+        rows += [] if math.isnan(self.exponent.value) else [("exponent γ", str(self.exponent))]
+        return _html.shown(f"Growth: {self.verdict}", (), rows) + _html.paragraph(self.reason)
+
 
 class Law(NamedTuple):
     """A straight line through the logarithms of octaves' gains: its exponent, how many octaves, and its name."""
@@ -149,7 +159,8 @@ def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[
 def _seen(share: Interval, losing: float) -> str:
     if losing == 0:
         return "No run lost anything in the last octave"
-    return f"{share.value:.2%} of the regret came in the last octave, in {losing:.0%} of the runs"
+    came = f"{percent(share.value, 0 if share.value >= 0.1 else 2)} of the regret came in the last octave"
+    return f"{came}, and {percent(losing)} of the runs lost in it"
 
 
 def _gains(checkpoints: IntArray, curves: FloatArray) -> FloatArray | None:
@@ -164,9 +175,9 @@ def _gains(checkpoints: IntArray, curves: FloatArray) -> FloatArray | None:
 def _blind(T: int, runs: int, gains: FloatArray | None, curves: FloatArray) -> str:
     """Why these curves cannot tell, whatever they are; empty if they can."""
     if runs < FEWEST_RUNS:
-        return f"Too few runs to tell, {runs}; give at least {FEWEST_RUNS}."
+        return f"{counted(runs, 'run')} {'is' if runs == 1 else 'are'} too few to tell; use at least {FEWEST_RUNS}."
     if T < octaves.SHORTEST:
-        return f"Too few steps to tell, {T}; give at least {octaves.SHORTEST}."
+        return f"{counted(T, 'step')} {'is' if T == 1 else 'are'} too few to tell; use at least {octaves.SHORTEST}."
     if gains is None:
         return "The checkpoints lack steps that the verdict needs; leave checkpoints out, or add those steps."
     return "" if np.isfinite(curves).all() else "Not all of the regret is a finite number."
@@ -181,10 +192,10 @@ def _ended(gains: FloatArray, by_octave: FloatArray) -> str:
     if longest >= 1 and silent < 3 * longest:  # they may lose together again, as in bursts of forced exploration
         return ""
     if silent * runs >= -math.log(0.05) / SLOWEST:
-        return f"all runs have been silent for {silent:.3g} octaves"
+        return f"no run has lost anything for {silent:.3g} octaves"
     now, before = (int((by_octave[:, j] > 0).sum()) for j in (0, 1))
     if now + before and _binomial_tail(now, now + before, 0.4) < 0.01:
-        return f"losing runs die out: {now} in the last octave, {before} in the one before, none at the end"
+        return f"fewer and fewer runs lose: {now} in the last octave, {before} in the one before, none at the end"
     return ""
 
 

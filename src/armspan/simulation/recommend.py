@@ -33,8 +33,8 @@ def recommend(
     loses least is recommended: by its mean regret plus twice the standard error, so that a policy that sometimes
     gets stuck is not mistaken for a good one. What an audit has found cannot be tried out. There, rules decide:
     Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm
-    in every context; otherwise LinUCB with α_t from the residuals. docs/policies.md says how often either was right on
-    problems that were not used to make them.
+    in every context; otherwise LinUCB with α_t from the residuals. The docs' page “Policies” says how often either
+    was right on problems that were not used to make them.
 
     Parameters
     ----------

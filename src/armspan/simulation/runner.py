@@ -59,7 +59,7 @@ def simulate(
         "auto": a GPU if there is one and the work is large, else the CPU, which is also what "auto" means on a backend.
         The result's `engine` says which it was.
     precision : str, default "float64"
-        "float64", or on a GPU "float32", which is faster and makes a few different choices; see docs/cuda.md.
+        "float64", or on a GPU "float32", which is faster and makes a few different choices; see the docs' page on GPUs.
     checkpoints : list of int, optional
         Steps at which regret is recorded; about 200 on a log scale if left out.
     events : bool, default False

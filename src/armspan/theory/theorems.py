@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armspan import _validate
+from armspan import _html, _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import InvalidParameter
 from armspan.theory.schedules import paper_alpha
@@ -73,6 +73,17 @@ class Bound:
     def total(self) -> float:
         """The sum of the four."""
         return self.irregular + self.bad_estimates + self.bad_frames + self.suboptimal
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("𝒜, a needed context came too rarely", self.irregular),
+            ("ℬ, an estimate is off by more than its width", self.bad_estimates),
+            ("𝒞, too many of those in a frame", self.bad_frames),
+            ("𝒟, widths are still larger than the gap", self.suboptimal),
+            ("all together", self.total),
+            ("no exploration after step", self.last_exploration),
+        ]
+        return _html.shown("Bound on the expected regret", (), [(name, f"{value:,.4g}") for name, value in rows])
 
 
 def delta(feature_bound: float, n_features: int, lambda_0: float) -> float:

@@ -187,7 +187,8 @@ def score_staged(block, state, mean, width, index):
     """
     scratch = scratch_of(mean.size, block.x.shape[2])
     screen(measure, of_run(state, 0), scratch, block.x, 0, mean.size, block.x.shape[2])
-    index[:], mean[:], width[:] = scratch[0], scratch[1], np.sqrt(np.abs(scratch[4]))
+    for k in range(mean.size):
+        index[k], mean[k], width[k] = scratch[0][k], scratch[1][k], math.sqrt(abs(scratch[4][k]))
 
 
 def seen_by(score_all: Any, state: Any, block: Block) -> Seen:

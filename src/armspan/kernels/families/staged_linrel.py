@@ -124,7 +124,8 @@ def score_staged_linrel(block, state, mean, width, index):
     """As `staged.score_staged`. Changes all three (K,)."""
     scratch = scratch_of(mean.size, block.x.shape[2])
     screen(measure, of_run(state, 0), scratch, block.x, 0, mean.size, block.x.shape[2])
-    index[:], mean[:], width[:] = scratch[0], scratch[1], scratch[2]
+    for k in range(mean.size):
+        index[k], mean[k], width[k] = scratch[0][k], scratch[1][k], scratch[2][k]
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:

@@ -108,7 +108,9 @@ def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], A
         agent = make(n_arms=env.n_arms, n_features=env.n_features, seed=own_seed)
         for method in ("choose", "update"):
             if not callable(getattr(agent, method, None)):
-                raise NotApplicable(f"the agent of {name} lacks a method {method}")
+                raise NotApplicable(
+                    f"what {name} makes must have the methods choose(x) and update(arm, x, reward), and lacks {method}"
+                )
         return UserActor(agent, name, env.n_arms)
 
     return fresh
