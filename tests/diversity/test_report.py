@@ -239,12 +239,11 @@ def test_sampled_contexts_have_intervals() -> None:
 @pytest.mark.long
 def test_a_basis_that_is_hardly_ever_met_has_no_constant() -> None:
     """Every arm was seen to span, so theory promises a constant, but which one cannot be measured."""
-    for seed in (4, 5):
-        verdict = armspan.audit(paper_1c(seed)).verdicts[0]
-        assert verdict.answer == "yes"
-        assert "No basis was found near which contexts arrive often" in verdict.reason
-        with pytest.raises(NotApplicable, match="too rare to measure"):
-            armspan.regret_bound(paper_1c(seed))
+    verdict = armspan.audit(paper_1c(4)).verdicts[0]
+    assert verdict.answer == "yes"
+    assert "No basis was found near which contexts arrive often" in verdict.reason
+    with pytest.raises(NotApplicable, match="too rare to measure"):
+        armspan.regret_bound(paper_1c(4))
 
 
 def test_the_unit_of_a_feature_does_not_change_what_spans() -> None:

@@ -33,7 +33,7 @@ def fits(policy: Any, env: Any, horizon: int) -> bool:
 
 
 @given(environments(), st.integers(1, 60), st.integers(0, 2**64 - 1))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_compiled_form_equals_the_reference(env: Any, horizon: int, seed: int) -> None:
     able = [policy for policy in ALL if fits(policy, env, horizon)]
     cpu, python = (simulate(env, able, horizon=horizon, runs=2, seed=seed, engine=e) for e in ("cpu", "python"))

@@ -176,10 +176,10 @@ def tidied_every(steps: int) -> Iterator[None]:
 
 
 @contextmanager
-def traced(name: str) -> Iterator[None]:
-    """Coverage looks at three of the environments, which have all kinds of contexts; it would take twice as long."""
+def traced(name: str, names: tuple[str, ...] = EVENTFUL) -> Iterator[None]:
+    """Coverage looks at those environments that have all kinds of contexts; it would take twice as long."""
     tracers = sys.gettrace(), threading.gettrace()
-    if name not in EVENTFUL:
+    if name not in names:
         sys.settrace(None)
         threading.settrace(None)
     try:
@@ -223,16 +223,16 @@ def main(path: str) -> None:
         arrays["stopped"] = np.array(stopped())
     with tidied_every(8), patch.dict(forms.FAST, clear=True):
         for name in environments():
-            with traced(name):
+            with traced(name, ("chain",)):
                 arrays |= results(f"{name} generic", run(name, "cuda", everyone(name), **BRIEF))
         single: Any = {"precision": "float32"} | BRIEF
-        arrays |= results("single generic", run("registers", "cuda", everyone("registers"), **single))
-        arrays |= results("single box generic", run("box", "cuda", everyone("box"), **single))
-        with patch.object(cuda_launch, "FIRST_LAUNCH", 10**6):
+        with traced("no more"), patch.object(cuda_launch, "FIRST_LAUNCH", 10**6):
+            arrays |= results("single generic", run("registers", "cuda", everyone("registers"), **single))
+            arrays |= results("single box generic", run("box", "cuda", everyone("box"), **single))
             arrays["generic in one launch"] = run("chain", "cuda", everyone("chain"), **BRIEF).pseudo_regret
     with tidied_every(4), patch.object(forms, "MOST_ALONE", 0):
         for name, env in team_environments().items():
-            with traced(name):
+            with traced(name, ("box", "crowd")):
                 arrays |= results(f"{name} by a team", simulate(env, TEAMED, engine="cuda", **SHORT))
     np.savez(path, **arrays)
 

@@ -37,7 +37,7 @@ def test_the_answer() -> None:
     result = armspan.simulate(env, [armspan.LinUCBd(), armspan.Greedy()], horizon=3_000, runs=20)
     found = result.compare("LinUCB-d", "greedy")
     assert found.better == "LinUCB-d"
-    assert str(found).startswith("LinUCB-d loses less than greedy after 3,000 steps, 20 runs. Regret of greedy less")
+    assert str(found).startswith("LinUCB-d loses less than greedy after 3,000 steps, 20 runs. Regret of greedy minus")
     assert result.compare("greedy", "LinUCB-d").better == "LinUCB-d"
     assert result.compare("greedy", "LinUCB-d").difference == -found.difference
     same = result.compare("greedy", "greedy")

@@ -30,7 +30,7 @@ class Diary:
     """A record of what an agent would do, kept beside it: the agent itself knows nothing of it, and is no slower.
 
     Call `note` as often as you want to know, say at every twentieth decision. A note takes about as long as `scores`
-    and `diversity` of the agent, and a few numbers per arm of memory. It is not saved with the agent: if you load the
+    and `eigenvalues` of the agent, and a few numbers per arm of memory. It is not saved with the agent: if you load the
     agent from a file, tell the diary to `follow` the loaded one.
 
     Parameters
@@ -76,7 +76,7 @@ class Diary:
         noted = self.agent.exploration(x, only=only)
         known = {}
         if isinstance(self.agent, Agent):
-            known = {arm.arm: arm.eigenvalue for arm in self.agent.diversity()}
+            known = self.agent.eigenvalues()
         self._decisions.append(self.agent.decisions)
         self._noted.append(noted)
         self._known.append(known)
