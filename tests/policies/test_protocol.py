@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from armspan import Greedy, LinTS, LinUCB, simulate
@@ -35,6 +35,8 @@ def fits(policy: Any, env: Any, horizon: int) -> bool:
 @given(environments(), st.integers(1, 60), st.integers(0, 2**64 - 1))
 @settings(max_examples=15)
 def test_the_compiled_form_equals_the_reference(env: Any, horizon: int, seed: int) -> None:
+    """With noise: without any, arms tie in theory, and where V is nearly singular rounding decides."""
+    assume(env.noise_scale > 0)
     able = [policy for policy in ALL if fits(policy, env, horizon)]
     cpu, python = (simulate(env, able, horizon=horizon, runs=2, seed=seed, engine=e) for e in ("cpu", "python"))
     np.testing.assert_allclose(cpu.pseudo_regret, python.pseudo_regret, atol=1e-9)
