@@ -17,9 +17,6 @@ EXAMPLE = """\
 armspan audit examples/offers-log.csv --arm offer --reward spent
 armspan audit log.parquet --features "age, visits" --out out/audit"""
 MOST_NAMED = 10
-SO = {"yes": "So: leave exploration on; it will end by itself."}
-OTHERWISE = "So: keep exploring."
-"""What the first answer means for whoever wants to switch exploration off."""
 
 
 def add_parser(commands: Any) -> None:
@@ -90,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(numbers))
     else:
-        show("\n".join([*words, str(audit), advice.line, SO.get(audit.verdicts[0].answer, OTHERWISE)]))
+        show("\n".join([*words, str(audit), advice.line, audit.so]))
     if folder is not None and draws:
         from armspan.report import audit as report
 

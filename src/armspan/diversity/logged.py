@@ -169,6 +169,12 @@ class LoggedDiversity:
                 arms.direction(axes, names, self.feature_names, np.where(known, self.weakest, np.nan))
         return axes
 
+    @property
+    def so(self) -> str:
+        """What the first answer means for whoever wants to switch exploration off, in a sentence."""
+        ends = self.verdicts[0].answer == "yes"
+        return "So: leave exploration on; it will end by itself." if ends else "So: keep exploring."
+
     def _repr_html_(self) -> str:
         rows = self.arms[: _html.MOST_ROWS]
         title, more = f"Diversity of {self.name}", len(self.arms) - len(rows)

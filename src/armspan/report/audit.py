@@ -49,6 +49,7 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
         page.table(head, arm_rows(audit)),
         page.heading("Which policy to run"),
         page.paragraph(recommend(audit).line),
+        page.paragraph(audit.so),
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
         page.heading("What was looked at"),
