@@ -779,3 +779,13 @@ def test_a_frame_with_words_is_refused_by_its_column() -> None:
     assert str(error.value) == sentence
     with pytest.raises(InvalidParameter, match="X must have columns with different names, got age, age, device"):
         audit_log(frame.rename(columns={"new": "age"}), [0, 1, 0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spread_that_is_rounding_is_0(seed: int) -> None:
+    """There are three contexts, so that those in which an arm leads do not span."""
+    rng = np.random.default_rng(seed)
+    X, arms = rng.normal(size=(3, 3)).round(3)[rng.integers(3, size=4000)], rng.integers(2, size=4000)
+    rewards = (X * rng.normal(size=(2, 3))[arms]).sum(axis=1) + 0.01 * rng.normal(size=4000)
+    for arm in audit_log(X, arms.tolist(), rewards).arms:
+        assert all(value == 0 or value > 1e-9 for value in arm.spread)
