@@ -18,7 +18,9 @@ def test_they_are_those_of_each_arms_own_rows(n: int, K: int, d: int, most: int,
     for k, one in enumerate(found):
         own, rewards = X[arms == k], y[arms == k]
         np.testing.assert_allclose(one.gram, sum((np.outer(x, x) for x in own), np.zeros((d, d))), atol=1e-12)
-        np.testing.assert_allclose(one.moment, sum((r * x for r, x in zip(rewards, own, strict=True)), np.zeros(d)))
+        np.testing.assert_allclose(
+            one.moment, sum((r * x for r, x in zip(rewards, own, strict=True)), np.zeros(d)), atol=1e-12
+        )
         assert one.pulls == len(own)
         np.testing.assert_allclose(one.squares, sum(r * r for r in rewards), atol=1e-12)
 

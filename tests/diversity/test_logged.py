@@ -789,3 +789,15 @@ def test_a_spread_that_is_rounding_is_0(seed: int) -> None:
     rewards = (X * rng.normal(size=(2, 3))[arms]).sum(axis=1) + 0.01 * rng.normal(size=4000)
     for arm in audit_log(X, arms.tolist(), rewards).arms:
         assert all(value == 0 or value > 1e-9 for value in arm.spread)
+
+
+def test_only_a_yes_lets_exploration_end() -> None:
+    """Two arms, each of which leads by 2 in contexts that span the plane; and rows that are too few."""
+    rng, n = np.random.default_rng(0), 2000
+    contexts, arms = np.array([[1.0, 0.0], [1.0, 0.6], [-1.0, 0.0], [-1.0, 0.6]]), rng.integers(2, size=n)
+    X = contexts[rng.integers(4, size=n)]
+    sure = audit_log(X, arms.tolist(), X[:, 0] * (1 - 2 * arms) + 0.1 * rng.normal(size=n))
+    unsure = log_of(THETA, 200, seed=1, noise=1.0).audit()
+    assert [audit.verdicts[0].answer for audit in (sure, unsure)] == ["yes", "not known"]
+    assert sure.so == "So: leave exploration on; that of LinUCB-d ends by itself."
+    assert unsure.so == "So: keep exploring."

@@ -173,7 +173,7 @@ class LoggedDiversity:
     def so(self) -> str:
         """What the first answer means for whoever wants to switch exploration off, in a sentence."""
         ends = self.verdicts[0].answer == "yes"
-        return "So: leave exploration on; it will end by itself." if ends else "So: keep exploring."
+        return "So: leave exploration on; that of LinUCB-d ends by itself." if ends else "So: keep exploring."
 
     def _repr_html_(self) -> str:
         rows = self.arms[: _html.MOST_ROWS]
