@@ -38,7 +38,8 @@ def regret_figure(result: Result, title: str) -> Figure:
         axes, own = drawn.subplots(), looks(result.policies)
         t, mean, sd = result.checkpoints, result.mean(), result.sd()
         top = _top(mean, np.nan_to_num(sd))
-        band = np.where(mean <= top, 2 * sd, np.nan)
+        leaves = (mean - 2 * sd)[:, -1:] > top  # the whole band does; others end with their curve
+        band = np.where((mean <= top) | leaves, 2 * sd, np.nan)
         curves.draw(axes, curves.Curves(result.policies, t, mean, mean - band, mean + band), own)
         axes.set(xscale="log", xlim=(10, t[-1]) if t[-1] > 100 else None, ylim=(0, top))
         runs = result.runs.size
