@@ -1,14 +1,17 @@
 """Several runs in one instruction: small linear problems, with the runs of a group in lockstep in the vector units.
 
 What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
-constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; and
-every arm learns, with weight 0 or 1, instead of a branch.
+constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; scores
+and comparisons have loops of their own; and where vectors are long, every arm learns, with weight 0 or 1, instead of a
+branch. Where they hold two numbers only (arm64), that costs more than it brings beyond the smallest problems, and the
+chosen arms learn one by one.
 
 Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
 which runs are in lanes changes nothing, not even the last bit.
 """
 
 import math
+import platform
 
 import numpy as np
 
@@ -20,6 +23,8 @@ from armspan.kernels.hints import apart, wide
 LOWEST = -1e300
 WIDE, NARROW = 32, 16
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
+ALL_LEARN = 5 if platform.machine().lower() not in ("aarch64", "arm64") else 2
+"""The most features for which all arms learn, with weights."""
 TILE = 8
 """Steps whose draws are turned from one row per run to one row per step at a time."""
 drawn, put_tile = apart("tile")
@@ -49,9 +54,9 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
     size = at_z + d * L
     arms, table = aligned(K * size), world(block.x, block.means, block.losses)
     contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
-    lost, noise, leader, luck = aligned(L), aligned(L), aligned(L), aligned(L)
-    best, second, tied = aligned(L), aligned(L), aligned(L)
+    lost, noise, luck, best, second, tied = aligned(L), aligned(L), aligned(L), aligned(L), aligned(L), aligned(L)
     rows, draws, index, width = aligned(TILE * L).view(np.int64), aligned(TILE * L), np.empty(K), d + 2
+    z = np.empty(d)
     for first in range(0, R, L):
         for lane in range(L):
             r = min(first + lane, R - 1)
@@ -82,10 +87,9 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                         for ahead in range(TILE):
                             put_tile(draws, ahead * L + lane, drawn(noises, at + min(t + ahead, last)))
                 for lane in range(L):
-                    noise[lane], leader[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
-                    luck[lane] = 0.0
+                    noise[lane], luck[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
                 for k in range(K):
-                    own, arm = arms[k * size : (k + 1) * size], float(k)
+                    own = arms[k * size : (k + 1) * size]
                     for lane in range(L):
                         row = fixed(rows, now + lane) + k * width
                         for i in range(d + 2):
@@ -100,12 +104,11 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             mean += own[at_theta + i * L + lane] * x_i
                         value = mean + alpha[t] * math.sqrt(abs(variance))
                         own[at_estimate + lane], own[at_variance + lane], own[at_index + lane] = mean, variance, value
-                        so_far, next_best = best[lane], second[lane]
-                        leads = value > so_far
-                        behind = so_far if leads else value
+                    for lane in range(L):
+                        value, so_far, next_best = own[at_index + lane], best[lane], second[lane]
+                        behind = so_far if value > so_far else value
                         second[lane] = behind if behind > next_best else next_best
-                        best[lane] = value if leads else so_far
-                        leader[lane] = arm if leads else leader[lane]
+                        best[lane] = value if value > so_far else so_far
                 ties = 0
                 for lane in range(L):
                     tied[lane] = 0.0 if best[lane] - second[lane] > ROUNDING * (unit + abs(best[lane])) else 1.0
@@ -116,11 +119,13 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             for k in range(K):
                                 index[k] = arms[k * size + at_index + lane]
                             run = block.runs[min(first + lane, R - 1)]
-                            leader[lane] = break_tie(index, best[lane], unit, block.seed, run, block.first + t)
-                for k in range(K):
-                    own, arm = arms[k * size : (k + 1) * size], float(k)
+                            chosen = break_tie(index, best[lane], unit, block.seed, run, block.first + t)
+                            for k in range(K):  # so that it alone is the best
+                                arms[k * size + at_index + lane] = best[lane] if k == chosen else LOWEST
+                for k in range(K if d <= ALL_LEARN else 0):
+                    own = arms[k * size : (k + 1) * size]
                     for lane in range(L):
-                        weight, loss = 1.0 if leader[lane] == arm else 0.0, own[at_loss + lane]
+                        weight, loss = 1.0 if own[at_index + lane] == best[lane] else 0.0, own[at_loss + lane]
                         lost[lane] += weight * loss
                         own[at_costly + lane] += weight if loss > 0.0 else 0.0
                         mean, e = own[at_mean + lane], noise[lane]
@@ -141,6 +146,30 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             for j in range(i + 1):
                                 own[at_inverse + entry(i, j) * L + lane] -= gain * z_i * own[at_z + j * L + lane]
                                 own[entry(i, j) * L + lane] += weight * x_i * own[at_x + j * L + lane]
+                for lane in range(L if d > ALL_LEARN else 0):
+                    place = lane
+                    for k in range(1, K):
+                        place = k * size + lane if arms[k * size + at_index + lane] == best[lane] else place
+                    loss, mean, e = arms[place + at_loss], arms[place + at_mean], noise[lane]
+                    lost[lane] += loss
+                    arms[place + at_costly] += 1.0 if loss > 0.0 else 0.0
+                    e = click(e, mean) if clicks else e
+                    y, gain = mean + e, 1.0 / (1.0 + arms[place + at_variance])
+                    luck[lane] = e
+                    change = gain * (y - arms[place + at_estimate])
+                    for i in range(d):
+                        z_i = arms[place + at_inverse + entry(i, i) * L] * arms[place + at_x + i * L]
+                        for j in range(d):
+                            if j != i:
+                                z_i += arms[place + at_inverse + entry(i, j) * L] * arms[place + at_x + j * L]
+                        z[i] = z_i
+                    for i in range(d):
+                        x_i, z_i = arms[place + at_x + i * L], z[i]
+                        arms[place + at_theta + i * L] += change * z_i
+                        arms[place + at_b + i * L] += y * x_i
+                        for j in range(i + 1):
+                            arms[place + at_inverse + entry(i, j) * L] -= gain * z_i * z[j]
+                            arms[place + entry(i, j) * L] += x_i * arms[place + at_x + j * L]
                 if clicks:
                     for lane in range(min(L, R - first)):
                         block.noise[first + lane, t] = luck[lane]
