@@ -58,7 +58,7 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     agent.update(rng.integers(0, 10, 5_000), X[:5_000], rng.random(5_000))
     yield "agent, scores of 20,000 contexts", lambda: agent.scores_many(X)
     chosen, rewards = rng.integers(0, 5, 20_000), rng.random(20_000)
-    yield "audit of a log of 20,000 rows", lambda: audit_log(X[:, :8], chosen, rewards)
+    yield "audit of a log of 20,000 rows", lambda: audit_log(X[:, :8], chosen.tolist(), rewards)
 
 
 def _stepping(agent: Any, rng: Any, n_arms: int, n_features: int) -> Callable[[], object]:

@@ -322,6 +322,20 @@ def test_chunks_cover_every_run_once(runs: int, horizon: int, n_arms: int, n_fea
     assert python_pieces(runs).chunks == [slice(run, run + 1) for run in range(runs)]
 
 
+@given(st.integers(1, 3000), st.integers(1, 10**6), st.integers(1, 9), st.integers(2, 32), st.data())
+def test_chunks_are_made_of_whole_groups_where_that_pays(
+    runs: int, horizon: int, workers: int, together: int, data: Any
+) -> None:
+    least = data.draw(st.integers(1, together))
+    _, chunks = pieces(runs, horizon, 2, 2, 1, workers, (together, least))
+    assert [run for chunk in chunks for run in range(chunk.start, chunk.stop)] == list(range(runs))
+    if -(-runs // workers) >= least:
+        assert all(chunk.start % together == 0 for chunk in chunks)
+        assert len(chunks) >= min(workers, -(-runs // together))
+    else:
+        assert chunks == pieces(runs, horizon, 2, 2, 1, workers).chunks
+
+
 def test_a_users_policy_cannot_change_what_the_others_meet() -> None:
     class Vandal(Recorder):
         def choose(self, x: Any) -> int:

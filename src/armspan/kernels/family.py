@@ -70,6 +70,11 @@ class Family:
     on_gpu: bool = True
     explains: bool = False
 
+    def group(self, K: int, d: int) -> tuple[int, int]:
+        """How many runs the kernel for this size takes together fastest, and from how many on that pays."""
+        together: tuple[int, int] = getattr(self.advance(K, d), "group", (1, 1))
+        return together
+
     def empty(self, n_runs: int, **sizes: int) -> Any:
         """A state of so many runs, all 0."""
         return self.state(**{f.name: np.zeros((n_runs, *f.size(**sizes)), f.dtype) for f in self.fields})

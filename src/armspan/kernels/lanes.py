@@ -12,6 +12,8 @@ which runs are in lanes changes nothing, not even the last bit.
 
 import math
 import platform
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +23,11 @@ from armspan.kernels.draws import click
 from armspan.kernels.hints import apart, wide
 
 LOWEST = -1e300
-WIDE, NARROW = 32, 16
+SHORT = platform.machine().lower() in ("aarch64", "arm64")
+"""Whether vectors hold two numbers only."""
+WIDE, NARROW = (16, 16) if SHORT else (32, 16)
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
-ALL_LEARN = 5 if platform.machine().lower() not in ("aarch64", "arm64") else 2
+ALL_LEARN = 2 if SHORT else 5
 """The most features for which all arms learn, with weights."""
 TILE = 8
 """Steps whose draws are turned from one row per run to one row per step at a time."""
@@ -242,10 +246,18 @@ def advance_lanes_5(block, knobs, marks, state, regret, curve, tally):
     lanes(block, knobs[0], marks, state, regret, curve, tally, 5, NARROW)
 
 
+class Lanes(NamedTuple):
+    """A kernel, how many runs it takes together, and from how many on that is faster than one by one."""
+
+    advance: Callable[..., None]
+    runs: int
+    least: int
+
+
 LANES = {
-    2: (advance_lanes_2, WIDE),
-    3: (advance_lanes_3, WIDE),
-    4: (advance_lanes_4, NARROW),
-    5: (advance_lanes_5, NARROW),
+    2: Lanes(advance_lanes_2, WIDE, 11 if SHORT else 10),
+    3: Lanes(advance_lanes_3, WIDE, 12),
+    4: Lanes(advance_lanes_4, NARROW, 13 if SHORT else 8),
+    5: Lanes(advance_lanes_5, NARROW, 14 if SHORT else 9),
 }
-"""By the number of features: the kernel, and how many runs it takes together."""
+"""By the number of features."""

@@ -88,15 +88,28 @@ def step_seconds(n_arms: int, n_features: int, *, interpreted: bool = False) -> 
     return 1e-4 if interpreted else 5e-8 + 5e-10 * n_arms * n_features**2
 
 
-def pieces(n_runs: int, horizon: int, n_arms: int, n_features: int, n_policies: int, workers: int) -> Pieces:
-    """Many short runs together in a chunk, fewer long ones; equally many chunks per worker. No result depends on it."""
+def pieces(
+    n_runs: int,
+    horizon: int,
+    n_arms: int,
+    n_features: int,
+    n_policies: int,
+    workers: int,
+    group: tuple[int, int] = (1, 1),
+) -> Pieces:
+    """Many short runs together in a chunk, fewer long ones; equally many chunks per worker. No result depends on it.
+
+    group : how many runs are fastest together, and from how many on that pays; then chunks are made of whole groups.
+    """
     each = -(-n_runs // workers)
     seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
-    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features)) // together
+    size = group[0] if each >= group[1] else 1
+    groups = -(-n_runs // size)
+    count = min(groups, workers * -(-each // together))
+    edges = [min(groups * i // count * size, n_runs) for i in range(count + 1)]
+    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features)) // max(together, size)
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
-    count = min(n_runs, workers * -(-each // together))
-    edges = [n_runs * i // count for i in range(count + 1)]
     return Pieces(block, [slice(start, stop) for start, stop in itertools.pairwise(edges)])
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,27 +175,38 @@ MOST_ARMS = 5
 """With more, all arms' learning costs more than what is gained."""
 
 
-def advance(K: int, d: int) -> Callable[..., None]:
-    """The fastest kernel for this size."""
-    alone = UNROLLED.get(d, advance_linear)
-    if d not in lanes.LANES or K > MOST_ARMS:
-        return alone
-    together, L = lanes.LANES[d]
+@dataclass(frozen=True, eq=False)
+class InLanes:
+    """A kernel for K arms: groups of runs in lanes; the last runs one by one, if they are few."""
 
-    def in_lanes(block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
-        """Groups of L runs in lanes; the last runs one by one, if they are few."""
-        R = len(regret)
-        if state.b.shape[1] != K:  # one for all arms, which learn it one after the other
-            alone(block, knobs, marks, state, regret, curve, tally)
+    K: int
+    alone: Callable[..., None]
+    wide: lanes.Lanes
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """The runs of a group, and from how many on lanes pay."""
+        return self.wide.runs, self.wide.least
+
+    def __call__(self, block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
+        R, rest = len(regret), len(regret) % self.wide.runs
+        if state.b.shape[1] != self.K:  # one for all arms, which learn it one after the other
+            self.alone(block, knobs, marks, state, regret, curve, tally)
             return
-        end = R if R % L == 0 or 2 * (R % L) > L else R - R % L
-        for advance, part in ((together, slice(0, end)), (alone, slice(end, R))):
+        end = R if rest >= self.wide.least else R - rest
+        for advance, part in ((self.wide.advance, slice(0, end)), (self.alone, slice(end, R))):
             if part.start < part.stop:
                 runs = {name: getattr(block, name)[part] for name in ("runs", "contexts", "noise")}
                 own, pulls = LinearState(*(array[part] for array in state)), Tally(tally.bins, tally.pulls[part])
                 advance(block._replace(**runs), knobs, marks, own, regret[part], curve[part], pulls)
 
-    return in_lanes
+
+def advance(K: int, d: int) -> Callable[..., None]:
+    """The fastest kernel for this size."""
+    alone = UNROLLED.get(d, advance_linear)
+    if d in lanes.LANES and K <= MOST_ARMS:
+        return InLanes(K, alone, lanes.LANES[d])
+    return alone
 
 
 FAMILY = Family(

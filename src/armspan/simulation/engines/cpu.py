@@ -8,6 +8,7 @@ import numpy as np
 
 from armspan.environments import Environment
 from armspan.events import CountingLearner
+from armspan.kernels.families import family
 from armspan.policies import Policy
 from armspan.simulation import plan
 from armspan.simulation.engines.base import Engine
@@ -45,7 +46,8 @@ class CpuEngine(Engine):
             pieces, workers = plan.together(job.runs.size), 1  # Python code at every step, so threads do not help
         elif _all_compiled(job.env, job.policies):
             shape = job.env.n_arms, job.env.n_features, len(makers)
-            pieces = plan.pieces(job.runs.size, job.horizon, *shape, workers)
+            groups = [family(policy.compiled).group(*shape[:2]) for policy in job.policies if policy.compiled]
+            pieces = plan.pieces(job.runs.size, job.horizon, *shape, workers, max(groups, default=(1, 1)))
         else:
             pieces, workers = plan.python_pieces(job.runs.size), 1  # a user's own code need not be thread-safe
         run_in_blocks(job, makers, pieces, workers)
