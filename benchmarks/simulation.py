@@ -14,6 +14,7 @@ import numpy as np
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 from armspan.kernels.block import Tally
 from armspan.kernels.families import linear
+from armspan.kernels.lanes import LANES
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from armspan.simulation.runner import available_cores
@@ -100,6 +101,9 @@ def in_lanes() -> None:
             stream.draw(first, min(1024, horizon - first))
 
     for (K, d), env in problems.items():
+        if d not in LANES:
+            print(f"  {f'{K}, {d}':<8} has no lanes on this processor")
+            continue
         steps = 400_000 // (K * d * d)
         for most in (0, linear.MOST_ARMS):
             simulated(env, most, 64)  # compiled

@@ -50,7 +50,7 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "a chain of contexts, LinUCB-d", simulated(chain, armspan.LinUCBd(), 10_000)
     yield "10 arms, 20 features, finite", simulated(finite, armspan.LinUCBd(), 1_000)
     for K, d in ((5, 8), (10, 20), (40, 16), (10, 64)):
-        yield f"{K} arms, {d} features, box", simulated(box(K, d), armspan.LinUCB(alpha=1.0), 40_000 // (K * d))
+        yield f"{K} arms, {d} features, box", simulated(box(K, d), armspan.LinUCB(alpha=1.0), 80_000 // (K * d))
     for K, d in ((2, 2), (10, 10), (10, 100), (100, 32)):
         yield f"agent, {K} arms, {d} features", _stepping(optimist.agent(K, d), rng, K, d)
     X = rng.uniform(-1, 1, (20_000, 32)) / 6

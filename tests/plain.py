@@ -19,7 +19,7 @@ TESTS = [
     "tests/kernels/test_draws.py::test_the_vectorised_logarithm_is_right_to_the_last_place",
     "tests/kernels/test_draws.py::test_turn_is_a_point_on_the_circle",
     "tests/kernels/test_lanes.py::test_lanes_and_runs_alone_agree[16-2-2-chain]",
-    "tests/kernels/test_lanes.py::test_lanes_and_runs_alone_agree[16-2-3-ties]",
+    "tests/kernels/test_lanes.py::test_lanes_and_runs_alone_agree[16-2-2-ties]",
     "tests/events/test_events.py::test_events_are_saved_and_joined",
     "tests/events/test_events.py::test_pulls_grow_by_frames",
     "tests/policies/test_policies.py",

@@ -31,7 +31,8 @@ policies = [armspan.LinUCBd(), armspan.Greedy()]
 ends = []
 for env, extra in ((table, [armspan.ContextUCB()]), (box, []), (wide, [])):
     ends.append(armspan.simulate(env, policies + extra, horizon=203, runs=2).pseudo_regret[:, :, -1].tolist())
-kernels = [of_linear.advance_linear, of_linear.advance_linear_2, of_linear.advance_linear_4,
+kernels = [of_linear.advance_linear, of_linear.advance_linear_2, of_linear.advance_alone_4,
+           of_linear.advance_linear_4, of_linear.advance_linear_5, of_linear.advance_alone_5,
            linear.rebuild, of_counts.advance_counts, draws.draw_table, draws.draw_noise, draws.draw_box]
 stats = [getattr(kernel, "stats", None) for kernel in kernels]
 misses = sum(sum(entry.cache_misses.values()) for entry in stats if entry)

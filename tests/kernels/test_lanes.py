@@ -71,5 +71,5 @@ def test_however_runs_are_grouped(size: tuple[int, int], kind: str, seed: int, n
 
 
 def test_large_problems_are_not_put_into_lanes() -> None:
-    assert linear.advance(linear.MOST_ARMS + 1, 2) is linear.advance_linear_2
+    assert linear.advance(linear.MOST_ARMS + 1, 2) is linear.advance_alone_2
     assert linear.advance(2, 6) is linear.advance_linear

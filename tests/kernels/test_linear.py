@@ -77,11 +77,13 @@ def test_rounding_does_not_build_up() -> None:
         np.testing.assert_allclose(ours, exact, rtol=1e-9)
 
 
-@pytest.mark.parametrize("d", sorted(linear_family.UNROLLED))
-def test_unrolled_kernels_choose_like_the_general_one(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = BoxContexts(np.random.default_rng(d).normal(size=(4, d)), -1, 1)
+@pytest.mark.parametrize("d", sorted(linear_family.ALONE))
+@pytest.mark.parametrize("n_arms", [4, linear_family.MOST_ARMS + 1])
+def test_unrolled_kernels_choose_like_the_general_one(n_arms: int, d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = BoxContexts(np.random.default_rng(d).normal(size=(n_arms, d)), -1, 1)
     unrolled = simulate(env, LinUCB(), horizon=3000, runs=4)
-    monkeypatch.delitem(linear_family.UNROLLED, d)
+    monkeypatch.setattr(linear_family, "MOST_ARMS", 0)
+    monkeypatch.delitem(linear_family.ALONE, d)
     general = simulate(env, LinUCB(), horizon=3000, runs=4)
     np.testing.assert_allclose(unrolled.pseudo_regret, general.pseudo_regret, rtol=1e-9)
 

@@ -2,9 +2,8 @@
 
 What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
 constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; scores
-and comparisons have loops of their own; and where vectors are long, every arm learns, with weight 0 or 1, instead of a
-branch. Where they hold two numbers only (arm64), that costs more than it brings beyond the smallest problems, and the
-chosen arms learn one by one.
+and comparisons have loops of their own; and every arm learns, with weight 0 or 1, instead of a branch. Where vectors
+hold two numbers only, as on arm64, that pays for two features alone.
 
 Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
 which runs are in lanes changes nothing, not even the last bit.
@@ -27,8 +26,6 @@ SHORT = platform.machine().lower() in ("aarch64", "arm64")
 """Whether vectors hold two numbers only."""
 WIDE, NARROW = (16, 16) if SHORT else (32, 16)
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
-ALL_LEARN = 2 if SHORT else 5
-"""The most features for which all arms learn, with weights."""
 TILE = 8
 """Steps whose draws are turned from one row per run to one row per step at a time."""
 drawn, put_tile = apart("tile")
@@ -60,7 +57,6 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
     contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
     lost, noise, luck, best, second, tied = aligned(L), aligned(L), aligned(L), aligned(L), aligned(L), aligned(L)
     rows, draws, index, width = aligned(TILE * L).view(np.int64), aligned(TILE * L), np.empty(K), d + 2
-    z = np.empty(d)
     for first in range(0, R, L):
         for lane in range(L):
             r = min(first + lane, R - 1)
@@ -126,7 +122,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             chosen = break_tie(index, best[lane], unit, block.seed, run, block.first + t)
                             for k in range(K):  # so that it alone is the best
                                 arms[k * size + at_index + lane] = best[lane] if k == chosen else LOWEST
-                for k in range(K if d <= ALL_LEARN else 0):
+                for k in range(K):
                     own = arms[k * size : (k + 1) * size]
                     for lane in range(L):
                         weight, loss = 1.0 if own[at_index + lane] == best[lane] else 0.0, own[at_loss + lane]
@@ -150,30 +146,6 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             for j in range(i + 1):
                                 own[at_inverse + entry(i, j) * L + lane] -= gain * z_i * own[at_z + j * L + lane]
                                 own[entry(i, j) * L + lane] += weight * x_i * own[at_x + j * L + lane]
-                for lane in range(L if d > ALL_LEARN else 0):
-                    place = lane
-                    for k in range(1, K):
-                        place = k * size + lane if arms[k * size + at_index + lane] == best[lane] else place
-                    loss, mean, e = arms[place + at_loss], arms[place + at_mean], noise[lane]
-                    lost[lane] += loss
-                    arms[place + at_costly] += 1.0 if loss > 0.0 else 0.0
-                    e = click(e, mean) if clicks else e
-                    y, gain = mean + e, 1.0 / (1.0 + arms[place + at_variance])
-                    luck[lane] = e
-                    change = gain * (y - arms[place + at_estimate])
-                    for i in range(d):
-                        z_i = arms[place + at_inverse + entry(i, i) * L] * arms[place + at_x + i * L]
-                        for j in range(d):
-                            if j != i:
-                                z_i += arms[place + at_inverse + entry(i, j) * L] * arms[place + at_x + j * L]
-                        z[i] = z_i
-                    for i in range(d):
-                        x_i, z_i = arms[place + at_x + i * L], z[i]
-                        arms[place + at_theta + i * L] += change * z_i
-                        arms[place + at_b + i * L] += y * x_i
-                        for j in range(i + 1):
-                            arms[place + at_inverse + entry(i, j) * L] -= gain * z_i * z[j]
-                            arms[place + entry(i, j) * L] += x_i * arms[place + at_x + j * L]
                 if clicks:
                     for lane in range(min(L, R - first)):
                         block.noise[first + lane, t] = luck[lane]
@@ -254,10 +226,11 @@ class Lanes(NamedTuple):
     least: int
 
 
-LANES = {
-    2: Lanes(advance_lanes_2, WIDE, 11 if SHORT else 10),
+TWO = {2: Lanes(advance_lanes_2, WIDE, 11 if SHORT else 10)}
+MORE = {
     3: Lanes(advance_lanes_3, WIDE, 12),
-    4: Lanes(advance_lanes_4, NARROW, 13 if SHORT else 8),
-    5: Lanes(advance_lanes_5, NARROW, 14 if SHORT else 9),
+    4: Lanes(advance_lanes_4, NARROW, 8),
+    5: Lanes(advance_lanes_5, NARROW, 9),
 }
-"""By the number of features."""
+LANES = TWO if SHORT else TWO | MORE
+"""By the number of features, where they pay."""

@@ -127,6 +127,27 @@ def advance_linear_5(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
 
 
+@kernel
+def advance_alone_2(block, knobs, marks, state, regret, curve, tally):
+    """`advance_linear_2` where there are no lanes that it must agree with; so the next ones for 3, 4 and 5."""
+    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
+
+
+@kernel
+def advance_alone_3(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def advance_alone_4(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def advance_alone_5(block, knobs, marks, state, regret, curve, tally):
+    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
+
+
 @inlined
 def recall(own, scratch, a, x, c, d):
     """The estimate of an arm, and its variance."""
@@ -171,6 +192,12 @@ UNROLLED: dict[int, Callable[..., None]] = {
     4: advance_linear_4,
     5: advance_linear_5,
 }
+ALONE: dict[int, Callable[..., None]] = {
+    2: advance_alone_2,
+    3: advance_alone_3,
+    4: advance_alone_4,
+    5: advance_alone_5,
+}
 MOST_ARMS = 5
 """With more, all arms' learning costs more than what is gained."""
 
@@ -203,10 +230,9 @@ class InLanes:
 
 def advance(K: int, d: int) -> Callable[..., None]:
     """The fastest kernel for this size."""
-    alone = UNROLLED.get(d, advance_linear)
     if d in lanes.LANES and K <= MOST_ARMS:
-        return InLanes(K, alone, lanes.LANES[d])
-    return alone
+        return InLanes(K, UNROLLED[d], lanes.LANES[d])
+    return ALONE.get(d, advance_linear)
 
 
 FAMILY = Family(
