@@ -336,6 +336,10 @@ def test_chunks_are_made_of_whole_groups_where_that_pays(
         assert chunks == pieces(runs, horizon, 2, 2, 1, workers).chunks
 
 
+def test_very_long_runs_are_not_kept_waiting_for_their_group() -> None:
+    assert pieces(100, 10**9, 2, 2, 1, 2, (32, 10)).chunks == [slice(run, run + 1) for run in range(100)]
+
+
 def test_a_users_policy_cannot_change_what_the_others_meet() -> None:
     class Vandal(Recorder):
         def choose(self, x: Any) -> int:

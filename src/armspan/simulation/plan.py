@@ -21,6 +21,8 @@ CHUNK_STEPS = 65_536
 """Steps of all runs of a chunk in one call of a kernel: a few milliseconds, so that calls cost little."""
 CHUNK_SECONDS = 3.0
 """How long a chunk should take from first step to last, by a rough estimate: then its runs are finished, and kept."""
+GROUP_SECONDS = 60.0
+"""Runs that are faster together, but would take longer than this, are cut up like others, for the same reason."""
 CHUNKS_EACH = 2
 """Chunks for every worker, at least."""
 PYTHON_BLOCK = 64
@@ -104,7 +106,7 @@ def pieces(
     each = -(-n_runs // workers)
     seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
-    size = group[0] if each >= group[1] else 1
+    size = group[0] if each >= group[1] and group[0] * seconds <= GROUP_SECONDS else 1
     groups = -(-n_runs // size)
     count = min(groups, workers * -(-each // together))
     edges = [min(groups * i // count * size, n_runs) for i in range(count + 1)]

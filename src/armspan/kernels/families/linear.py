@@ -192,12 +192,14 @@ UNROLLED: dict[int, Callable[..., None]] = {
     4: advance_linear_4,
     5: advance_linear_5,
 }
+"""By the number of features, for runs beside lanes: in strict arithmetic, as these are."""
 ALONE: dict[int, Callable[..., None]] = {
     2: advance_alone_2,
     3: advance_alone_3,
     4: advance_alone_4,
     5: advance_alone_5,
 }
+"""The same where there are no lanes: sums may be reordered, which is faster."""
 MOST_ARMS = 5
 """With more, all arms' learning costs more than what is gained."""
 
