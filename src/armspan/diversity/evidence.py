@@ -19,7 +19,7 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
-from armspan.diversity.plausible import Plausible, led
+from armspan.diversity.plausible import Plausible, alike, led
 from armspan.diversity.quantiles import binomial_limits
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
@@ -110,11 +110,12 @@ def evidence(
     alpha : the error probability of each limit. times : as if there were this many times as many contexts.
     drawn : plausible coefficients.
 
-    Upper limits come from bands that hold in all contexts at once. In addition, an arm's share and spread are said to
-    be below what is needed, and no more than that, if they are so with nearly all plausible coefficients. And there is
-    a second limit of the contexts without a leader; the smaller of the two counts. It comes from bands that hold only
-    in each context singly and are narrower: a share β of those contexts is expected to be missed, half of them with
-    probability 2β at most (Markov's inequality); so that limit is multiplied by `MISSED`.
+    Limits come from bands that hold in all contexts at once. In addition, an arm's share and spread are said to be
+    below what is needed, and no more than that, if they are so with nearly all plausible coefficients; and to reach
+    it, if they do so by bands that arms that are alike would seldom pass, and that hold in any one context. And there
+    is a second limit of the contexts without a leader; the smaller of the two counts. It comes from bands that hold
+    only in each context singly and are narrower: a share β of those contexts is expected to be missed, half of them
+    with probability 2β at most (Markov's inequality); so that limit is multiplied by `MISSED`.
     """
     everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
     mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)
@@ -133,11 +134,31 @@ def evidence(
             share[a, 1] = min(share[a, 1], below[0])
         if a in plausible and _most_spread(own, plausible[a].by_spread, alpha, times)[0] < needed[1]:
             spread[a, 1] = min(spread[a, 1], below[1])
+    if drawn:
+        enough = _enough(z, bands, margin, alpha, times, drawn)
+        for limits, least, which in zip((share, spread), needed, enough, strict=True):
+            limits[which, 0] = np.maximum(limits[which, 0], least)
     spread[spread < ROUNDING] = 0.0
     uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
     surest, most = uncertain
     leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), min(surest, MISSED * most, 1.0)
     return Evidence(share, spread, leadless, weakest, needed)
+
+
+def _enough(z: FloatArray, bands: Bands, margin: float, alpha: float, times: float, drawn: Plausible) -> BoolArray:
+    """Which arms' shares, and which arms' spreads (2, K), are as large as needed against arms that are alike."""
+    K, r = bands.means.shape[1], z.shape[1]
+
+    def reached(reach: FloatArray) -> BoolArray:
+        surely = leaders(bands, margin, sure=reach, may=bands.mostly).surely
+        share = [_low(surely == a, alpha, times) >= LEAST_SHARE / K for a in range(K)]
+        return np.array(
+            [share, [_least_spread(z, surely == a, alpha, times) >= LEAST_SPREAD / (K * r) for a in range(K)]]
+        )
+
+    hoped = reached(bands.one_side)
+    reach = alike(z, bands.variance, drawn, margin, alpha, times) if hoped.all() else None
+    return np.zeros_like(hoped) if reach is None else reached(np.clip(reach, bands.one_side, bands.one_arm))
 
 
 def best_shares(bands: Bands, alpha: float) -> FloatArray:

@@ -140,9 +140,10 @@ class Bands(NamedTuple):
     """Means (n, K) of each arm in each context, and what their differences may be off by.
 
     A difference between arms a and b is off by at most reach[a, b]·√(variance[a] + variance[b]), or, where widths add,
-    by reach[a, b]·(√variance[a] + √variance[b]). There are three kinds of reach (K, K), infinite for arms that are not
+    by reach[a, b]·(√variance[a] + √variance[b]). There are four kinds of reach (K, K), infinite for arms that are not
     known: `all_arms` holds in all contexts and for all pairs of arms at once, `one_arm` in all contexts and for all
-    pairs of any one arm, `mostly` in any one context for the few pairs that decide about any one arm.
+    pairs of any one arm, `mostly` in any one context for the few pairs that decide about any one arm, `one_side` in
+    any one context for one pair, and only as an upper limit of the difference or only as a lower one.
     """
 
     means: FloatArray
@@ -150,6 +151,7 @@ class Bands(NamedTuple):
     all_arms: FloatArray
     one_arm: FloatArray
     mostly: FloatArray
+    one_side: FloatArray
     add: bool
 
     def half(self, reach: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
@@ -160,7 +162,7 @@ class Bands(NamedTuple):
 
     def narrower(self, factor: float) -> "Bands":
         """The same with bands this many times as narrow."""
-        reaches = {kind: getattr(self, kind) / factor for kind in ("all_arms", "one_arm", "mostly")}
+        reaches = {kind: getattr(self, kind) / factor for kind in ("all_arms", "one_arm", "mostly", "one_side")}
         return self._replace(**reaches)
 
 
@@ -173,13 +175,14 @@ def scheffe(z: FloatArray, fits: Fits, alpha: float) -> Bands:
     freedom = np.minimum(fits.freedom[:, None], fits.freedom[None, :])
     both = fits.known[:, None] & fits.known[None, :]
     reaches = []
-    for dimensions, part in ((r, alpha / (K * (K - 1) // 2)), (r, alpha / (K - 1)), (1, alpha / (RIVALS * K))):
+    kinds = ((r, alpha / (K * (K - 1) // 2)), (r, alpha / (K - 1)), (1, alpha / (RIVALS * K)), (1, 2 * alpha))
+    for dimensions, part in kinds:
         reach = np.full((K, K), np.inf)
         for n in np.unique(freedom[both]):
             reach[both & (freedom == n)] = math.sqrt(dimensions * f_quantile(1 - part, dimensions, int(n)))
         reaches.append(reach)
-    all_arms, one_arm, mostly = reaches
-    return Bands(z @ fits.theta.T, variance, all_arms, one_arm, mostly, add=False)
+    all_arms, one_arm, mostly, one_side = reaches
+    return Bands(z @ fits.theta.T, variance, all_arms, one_arm, mostly, one_side, add=False)
 
 
 def mixture(z: FloatArray, fits: Fits, alpha: float, noise_scale: float) -> Bands:
@@ -198,10 +201,10 @@ def mixture(z: FloatArray, fits: Fits, alpha: float, noise_scale: float) -> Band
         radius_2 = noise_scale**2 * (gain + 2 * math.log(K / alpha))
         variance[:, a] = radius_2 * _forms(z, inverse @ whole @ inverse)
     reach = np.where(fits.known[:, None] & fits.known[None, :], 1.0, np.inf)
-    return Bands(z @ fits.theta.T, variance, reach, reach, reach, add=True)
+    return Bands(z @ fits.theta.T, variance, reach, reach, reach, reach, add=True)
 
 
 def exact(means: FloatArray) -> Bands:
     """Bands of no width, where mean rewards (n, K) are known."""
     nothing = np.zeros((means.shape[1], means.shape[1]))
-    return Bands(means, np.zeros_like(means), nothing, nothing, nothing, add=False)
+    return Bands(means, np.zeros_like(means), nothing, nothing, nothing, nothing, add=False)

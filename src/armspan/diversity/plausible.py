@@ -4,8 +4,12 @@ An upper limit of how often an arm leads must hold for the coefficients as they 
 coefficients there. So coefficients are drawn from the distribution of the estimates' errors, and the limit is what all
 but a few draws stay below. Where the coefficients with which an arm leads too seldom form a convex set, as with one
 rival, this is wrong no more often than those few draws: a half-space that touches the set at the truth has as many
-draws beyond it as estimates that are farther off. (A lower limit would not hold in this way: where all arms are alike,
-nearly every draw makes one of them lead.)
+draws beyond it as estimates that are farther off.
+
+A lower limit would not hold in this way: where all arms are alike, nearly every draw makes one of them lead. There the
+question is what two arms that are alike would seem to show. An arm leads enough contexts only if it leads `FEWEST` of
+them at least, so the draws tell how wide bands must be for `alike` arms to seldom seem to do so. Such bands are
+narrower than those that hold in all contexts, the more so the more features there are.
 """
 
 import math
@@ -22,6 +26,10 @@ MOST_CONTEXTS = 3000
 ROWS_AT_ONCE = 20_000
 MOST_ARMS = 20
 """Arms that are looked at: those that lead most rarely, with the estimates."""
+FEWEST = 6
+"""With fewer contexts no lower limit of a share or of a spread is as large as needed."""
+COMPARED = 5_000
+"""Contexts in which arms that are alike are compared."""
 
 
 class Plausible(NamedTuple):
@@ -90,6 +98,30 @@ def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[in
         which = (int(np.argsort(numbers[:, place], kind="stable")[last]) for numbers in (shares, spreads))
         found[int(a)] = Led(*(_leads(z, drawn, i, margin) == a for i in which))
     return found
+
+
+def alike(
+    z: FloatArray, variance: FloatArray, drawn: Plausible, margin: float, alpha: float, times: float
+) -> FloatArray | None:
+    """The reach (K, K) with which an arm surely leads `FEWEST` contexts against one that is like it, at rate alpha.
+
+    variance : (n, K) of the bands. times : as if there were this many times as many contexts. None where there are too
+    many arms or contexts to know.
+    """
+    K, some = len(drawn.known), slice(None, None, -(-len(z) // COMPARED))
+    few, variance = z[some], variance[some]
+    place, last = int(FEWEST * len(few) / (len(z) * times)), len(drawn.theta) - 1
+    if K > MOST_ARMS or place < 1:
+        return None
+    errors, reach = drawn.theta[1:] - drawn.theta[0], np.full((K, K), np.inf)
+    known = np.flatnonzero(drawn.known)
+    for a, b in ((a, b) for a in known for b in known if a < b):
+        width = np.sqrt(variance[:, a] + variance[:, b])
+        wide = width > 0
+        leads = ((errors[:, a] - errors[:, b]) @ few[wide].T - margin) / width[wide]
+        shown = np.sort(np.partition(leads, -place, axis=1)[:, -place])
+        reach[a, b] = reach[b, a] = max(float(shown[min(math.ceil((1 - alpha) * (last + 1)), last) - 1]), 0.0)
+    return reach
 
 
 def _leads(z: FloatArray, drawn: Plausible, draw: int, margin: float) -> FloatArray:
