@@ -20,7 +20,7 @@ import numpy as np
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
 from armspan.diversity.plausible import Plausible, alike, led
-from armspan.diversity.quantiles import binomial_limits
+from armspan.diversity.quantiles import lower_limit, upper_limit
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
@@ -175,11 +175,11 @@ def most_spread(z: FloatArray, mine: BoolArray, alpha: float) -> float:
 
 
 def _low(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
-    return binomial_limits(round(int(hits.sum()) * times), round(hits.size * times), alpha)[0]
+    return lower_limit(round(int(hits.sum()) * times), round(hits.size * times), alpha)
 
 
 def _high(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
-    return binomial_limits(round(int(hits.sum()) * times), round(hits.size * times), alpha)[1]
+    return upper_limit(round(int(hits.sum()) * times), round(hits.size * times), alpha)
 
 
 def _least_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> float:
