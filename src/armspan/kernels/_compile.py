@@ -202,6 +202,8 @@ def recorded() -> Iterator[list[Compiled]]:
 
 
 def _compile(function: F, *, nogil: bool = True, **options: Any) -> F:
+    """Nobody calls a kernel from C, so that it needs no wrapper for that, which would take time to compile."""
+    options["no_cfunc_wrapper"] = True
     compiled = numba.njit(function, nogil=nogil, error_model="numpy", **options)
     if _FOLDER is not None and not config.DISABLE_JIT:
         compiled._cache = _Cache(function)
@@ -285,9 +287,10 @@ def exact_kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """A part of kernels, compiled into each caller: a constant argument there unrolls the loops that it bounds.
 
-    It is read and typed anew at every call, which takes time: what is called in many places is better a `part`.
+    It is read and typed anew at every call, which takes time: what is called in many places is better a `part`. Where
+    Python calls it, it is a kernel like others.
     """
-    return cast(F, numba.njit(function, nogil=True, error_model="numpy", inline="always"))
+    return _compile(function, inline="always")
 
 
 def part(function: F) -> F:
