@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -167,6 +168,18 @@ class Coin(Policy):
         raise NotImplementedError
 
 
+def wait_for_threads() -> None:
+    """The simulator asks its threads without a pause whether they live; so asked, they get the interpreter."""
+    from numba.cuda.simulator import kernel as simulated
+
+    def is_alive(thread: Any) -> bool:
+        time.sleep(0)
+        return threading.Thread.is_alive(thread)
+
+    threads: Any = simulated.BlockThread
+    threads.is_alive = is_alive
+
+
 @contextmanager
 def tidied_every(steps: int) -> Iterator[None]:
     """Linear families that compute V⁻¹ afresh so often."""
@@ -193,6 +206,7 @@ def main(path: str) -> None:
     """All cases on the CUDA engine, in launches of 4 or 8 steps, with V⁻¹ afresh every 16; results go to the file."""
     from armspan.kernels.gpu import registers
 
+    wait_for_threads()
     cuda_launch.FIRST_LAUNCH, cuda_launch.FEWEST, cuda_launch.LAUNCH_SECONDS, cuda_launch.STAGE = 200, 1, 0.0, 3
     registers.FLUSH = 8
     forms.THREADS, forms.WARP = 4, 2  # the simulator starts a thread for each, whether it has a run or not
