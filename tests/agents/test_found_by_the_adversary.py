@@ -1,11 +1,41 @@
-"""What `python -m benchmarks.adversary` found, in a few lines each."""
+"""What `python -m benchmarks.adversary` and other adversaries found, in a few lines each."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from armspan import LinUCB, LinUCBd
-from armspan.agents import Agent
-from armspan.errors import InvalidParameter
+import armspan
+from armspan import (
+    EXP4,
+    EXP4P,
+    FALCON,
+    ILTCB,
+    OFUL,
+    PEGE,
+    EpochGreedy,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    Greedy,
+    GreedyFirst,
+    LassoBandit,
+    LinRel,
+    LinTS,
+    LinUCB,
+    LinUCBd,
+    OLSBandit,
+    RandomizedUCB,
+    SquareCB,
+    SupLinRel,
+    SupLinUCB,
+)
+from armspan.agents import Agent, FamilyAgent
+from armspan.environments import DelayedRewards, paper_1b
+from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies import POLICIES, Policy
+from armspan.policies.yardstick import Yardstick
 
 POLICY = LinUCBd(feature_bound=20.0, alpha=1.0)
 
@@ -107,3 +137,154 @@ def test_decisions_without_rewards_are_shared_by_copies() -> None:
     decide(stranger, 10)
     agent.merge(stranger)
     assert agent.decisions == 110
+
+
+# Agents of all policies: arms that come and go, and arms that are not eligible
+
+TOLD: dict[str, Any] = {"feature_bound": 2.0, "parameter_bound": 1.0, "noise_scale": 0.5, "horizon": 400}
+
+
+def told(kind: type[Policy], **more: Any) -> Any:
+    """A policy that knows all that an agent must know."""
+    return kind(**{name: value for name, value in TOLD.items() if name in kind.__dataclass_fields__} | more)
+
+
+EACH = [told(kind) for kind in POLICIES.values() if not issubclass(kind, Yardstick)]
+EACH += [replace(policy, shared=True) for policy in EACH if hasattr(policy, "shared")]
+EACH += [told(LinUCB, alpha=kind, shared=one) for kind in ("practical", "estimated") for one in (False, True)]
+EACH += [told(EpsilonGreedy, until_sure=True), told(Greedy, pulls=5), told(Greedy, pulls=5, shared=True)]
+EACH += [told(EXP4, experts=[lambda x: np.full(len(x), 1 / len(x))])]
+FIXED = (ExploreThenCommit, PEGE, OLSBandit, LassoBandit, GreedyFirst, EXP4, EXP4P, ILTCB, RandomizedUCB)
+WHOLE = (*FIXED, EpochGreedy, SupLinUCB, SupLinRel)
+
+
+def named(policy: Any) -> str:
+    words = [type(policy).__name__, policy.name, "shared" if getattr(policy, "shared", False) else "", policy.compiled]
+    return " ".join(str(word) for word in words if word)
+
+
+each = pytest.mark.parametrize("policy", EACH, ids=named)
+
+
+def grown(policy: Any) -> Any:
+    """An agent of three arms that has decided and learnt 20 times."""
+    agent, rng = policy.agent(arms=["a", "b", "c"], n_features=2, seed=1), np.random.default_rng(3)
+    for _ in range(20):
+        x = rng.uniform(-1, 1, size=(3, 2))
+        agent.update(agent.choose(x), x, float(rng.random()))
+    return agent
+
+
+def assert_same_future(*agents: tuple[Any, Any], steps: int = 50) -> None:
+    """The same choices and propensities for the same contexts and rewards; with each agent, its `only`."""
+    rng, n_arms = np.random.default_rng(7), len(agents[0][0].arms)
+    for _ in range(steps):
+        x, reward = rng.uniform(-1, 1, size=(n_arms, 2)), float(rng.random())
+        shares = [agent.propensities(x, only=only) for agent, only in agents]
+        arms = [agent.choose(x, only=only) for agent, only in agents]
+        assert len(set(arms)) == 1
+        for share, (agent, _) in zip(shares, agents, strict=True):
+            np.testing.assert_array_equal(share, shares[0])
+            agent.update(arms[0], x, reward)
+
+
+@each
+@pytest.mark.parametrize("change", ["add", "remove"])
+def test_arms_come_and_go_as_if_the_agent_had_been_saved_or_are_refused(policy: Any, change: str) -> None:
+    agent = grown(policy)
+    can_be_saved = policy.compiled or not isinstance(policy, EXP4)
+    before = agent.to_bytes() if can_be_saved else b""
+    fixed = isinstance(policy, FIXED) or bool(getattr(policy, "pulls", 0))
+    assert (policy.fixed_arms is not None) == fixed
+    do = partial(agent.add_arm, "new") if change == "add" else partial(agent.remove_arm, "a")
+    if fixed:
+        sentence = f"arms of {policy.name} can be neither added nor removed, because its .*; start a new agent with the"
+        with pytest.raises(NotApplicable, match=sentence):
+            do()
+        assert agent.arms == ("a", "b", "c")
+        assert not can_be_saved or agent.to_bytes() == before
+    else:
+        do()
+        twins = type(agent).from_bytes(agent.to_bytes()), agent.copy()
+        assert_same_future((agent, None), *((twin, None) for twin in twins))
+
+
+@pytest.mark.parametrize("policy", [told(kind) for kind in (SquareCB, FALCON, EpochGreedy, OFUL, LinRel)], ids=named)
+def test_numbers_that_depend_on_the_arms_follow_them(policy: Any) -> None:
+    agent = policy.agent(3, 2)
+    agent.choose([0.5, 0.5])  # the knobs of the next steps are known
+    for change, n_arms in ((partial(agent.add_arm, 3), 4), (partial(agent.remove_arm, 0), 3)):
+        change()
+        other = policy.agent(n_arms, 2)
+        steps = [(agent._ahead.at(t), other._ahead.at(t)) for t in range(1, 100)]
+        assert all(mine == theirs for mine, theirs in steps)
+
+
+@pytest.mark.parametrize("kind", [SupLinUCB, SupLinRel])
+def test_the_widths_of_stages_follow_the_number_of_arms(kind: type[Policy]) -> None:
+    agent = grown(told(kind))
+    agent.add_arm("new")
+    np.testing.assert_array_equal(agent._state.limits, told(kind).agent(4, 2)._state.limits)
+
+
+@each
+def test_all_arms_by_name_are_no_restriction(policy: Any) -> None:
+    agent = grown(policy)
+    assert_same_future((agent, None), (agent.copy(), ["c", "a", "b"]))
+
+
+@each
+def test_some_arms_by_name_teach_the_same_or_are_refused(policy: Any) -> None:
+    agent, x = grown(policy), [0.5, -0.5]
+    whole = isinstance(policy, WHOLE) or bool(getattr(policy, "pulls", 0))
+    assert (policy.needs_all_arms is not None) == whole
+    if whole:
+        sentence = rf"only must name all arms of {policy.name}, because .*, got \['a', 'c'\]"
+        for ask in (agent.choose, agent.decide, agent.propensities, agent.exploration):
+            with pytest.raises(NotApplicable, match=sentence):
+                ask(x, only=["a", "c"])
+        assert agent.decisions == 20
+    elif isinstance(agent, FamilyAgent):
+        before = [array.copy() for array in agent._state]
+        for only in (None, ["a", "c"]):  # choosing takes nothing down, so that nothing is lost where arms are left out
+            assert agent.choose(x, only=only) in (only or agent.arms)
+            for mine, theirs in zip(agent._state, before, strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+# Schedules that are arrays
+
+
+def test_an_array_over_steps_may_end_with_the_last_step() -> None:
+    agent = LinTS(scale=np.ones(50)).agent(2, 2)
+    for _ in range(50):
+        agent.update(agent.choose([1.0, 0.5]), [1.0, 0.5], 1.0)
+    with pytest.raises(InvalidParameter, match="scale must have one entry per step, got 50 entries for step 51"):
+        agent.choose([1.0, 0.5])
+    assert agent.decisions == 50
+
+
+def test_an_array_may_be_as_long_as_a_run_with_late_rewards() -> None:
+    env = DelayedRewards(paper_1b(), steps=2)
+    short, long = LinTS(scale=np.ones(200)), LinTS(scale=1.0)
+    found, expected = armspan.simulate(env, [short, long], horizon=200, runs=2).pseudo_regret
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(InvalidParameter, match="scale must have one entry per step, got 200 entries for step 201"):
+        armspan.simulate(env, [short], horizon=201, runs=2)
+
+
+def test_a_function_that_always_gives_one_value_in_a_list_is_no_schedule() -> None:
+    with pytest.raises(InvalidParameter, match="scale must give one value per step"):
+        LinTS(scale=lambda t: [0.5]).agent(2, 2).choose([1.0, 0.5])
+
+
+# Arms that look alike
+
+
+def test_arms_with_equal_features_are_equally_probable_by_one_draw_for_all() -> None:
+    """LinTS with one θ draws as many propensities: 10,000 draws, within 4 standard errors of what is exact here."""
+    agent = LinTS(scale=0.5, shared=True).agent(n_arms=3, n_features=2, seed=1)
+    np.testing.assert_allclose(agent.propensities(np.ones((3, 2))), 1 / 3, atol=1e-12)
+    found = agent.propensities(np.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
+    np.testing.assert_allclose(found, [0.25, 0.25, 0.5], atol=0.02)
+    assert found[0] == found[1]

@@ -54,6 +54,8 @@ def test_labels_are_arms() -> None:
     assert env.feature_bound == pytest.approx(1)
     with pytest.raises(ArmspanError, match="y must have 4 labels, of at least 2 kinds"):
         labelled(X, ["a"] * 4)
+    with pytest.raises(ArmspanError, match="y must have labels of one kind"):
+        labelled(X, [None, 1, None, 1])
 
 
 @pytest.mark.parametrize("abrupt", [False, True])

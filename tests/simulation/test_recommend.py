@@ -132,3 +132,9 @@ def test_the_words() -> None:
 def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:
     with pytest.raises(InvalidParameter, match=sentence):
         call()
+
+
+def test_nothing_to_be_learnt_needs_no_bound() -> None:
+    """θ = 0: no policy loses anything, and any number bounds θ."""
+    env = FiniteContexts([[[1.0, 0.0]], [[0.0, 1.0]]], [[0.0, 0.0], [0.0, 0.0]])
+    assert all(policy.name for policy in candidates(env, 100, None, propensities=False))

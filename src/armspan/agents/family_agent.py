@@ -1,6 +1,6 @@
 """The agent of every family: a policy plus what it has learnt in one run, by the same functions as a simulation."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,8 +9,8 @@ import numpy as np
 from armspan._interrupts import Uninterrupted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import container
+from armspan.agents.ahead import Ahead
 from armspan.agents.answers import Scores
-from armspan.agents.arms import eligible
 from armspan.agents.past import Contexts
 from armspan.agents.policy_agent import FamilySettings, PolicyAgent, Reward
 from armspan.errors import InvalidParameter
@@ -18,8 +18,8 @@ from armspan.kernels.block import Block
 from armspan.kernels.family import Family, Field, usual_sizes
 from armspan.theory import Schedule
 
-AHEAD = 1024
-"""Steps whose knobs are computed at a time."""
+Told = tuple[Mapping[str, float | Schedule], Mapping[str, int]]
+"""What a policy tells its family: knobs, and sizes of fields that are not the usual ones."""
 FEWEST_CONTEXTS = 16
 """Contexts that there is room for at first, where each is learnt on its own."""
 ONE_RUN = np.zeros(1, dtype=np.int64)
@@ -38,10 +38,9 @@ class FamilyAgent(PolicyAgent):
         The policy that it was made by.
     family : Family
         The compiled functions that choose and learn.
-    knobs : dict
-        The numbers and functions of the step that the family is told.
-    sizes : dict, optional
-        Sizes of the family's fields that are not the usual ones.
+    tell : function
+        From a number of arms to what the family is told: its knobs, numbers and functions of the step; and the sizes of
+        its fields that are not the usual ones.
     feature_names : list, optional
         Names of the features, in order.
     """
@@ -53,15 +52,12 @@ class FamilyAgent(PolicyAgent):
         *,
         policy: Any,
         family: Family,
-        knobs: Mapping[str, float | Schedule],
-        sizes: Mapping[str, int] | None = None,
+        tell: Callable[[int], Told],
         feature_names: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(settings, arms, policy=policy, feature_names=feature_names)
-        self._family, self._sizes = family, sizes or {}
-        self._numbers = {name: knob for name, knob in knobs.items() if not callable(knob)}
-        self._schedules: list[Any] = [knobs[name] for name in family.knobs]
-        self._ahead: tuple[int, list[FloatArray]] = (0, [])
+        self._family, self._tell = family, tell
+        self._listen(tell(len(self._place)))
         self._contexts = Contexts()
         try:
             self._state = self._fresh(len(self._place), FEWEST_CONTEXTS if self._by_context else 0)
@@ -93,20 +89,21 @@ class FamilyAgent(PolicyAgent):
         """Whether each context is learnt on its own."""
         return any("n" in field.shape for field in self._family.fields)
 
-    def _fresh(self, n_arms: int, n_contexts: int) -> Any:
-        """What is known before anything is seen."""
-        state = self._family.empty(1, **usual_sizes(n_arms, self.settings.width, n_contexts, self._sizes))
-        self._family.fresh(state, self._numbers)
+    def _listen(self, told: Told) -> None:
+        """Go by what the policy says for the present number of arms."""
+        schedules: list[Any] = [told[0][name] for name in self._family.knobs]
+        self._told, self._ahead = told, Ahead(schedules)
+
+    def _fresh(self, n_arms: int, n_contexts: int, told: Told | None = None) -> Any:
+        """What is known before anything is seen. told : what the policy says, if not what it says now."""
+        knobs, sizes = told or self._told
+        state = self._family.empty(1, **usual_sizes(n_arms, self.settings.width, n_contexts, sizes))
+        self._family.fresh(state, {name: knob for name, knob in knobs.items() if not callable(knob)})
         return state
 
     def _knobs(self) -> list[float]:
         """The knobs of the next decision."""
-        t = self._step
-        first, values = self._ahead
-        if not values or not first <= t < first + AHEAD:
-            steps = np.arange(t, t + AHEAD)
-            first, values = self._ahead = t, [np.asarray(schedule(steps)) for schedule in self._schedules]
-        return [float(value[t - first]) for value in values]
+        return [float(value[0]) for value in self._ahead.at(self._step)]
 
     def _block(self, features: FloatArray, *, remember: bool = False) -> Block:
         """One step of one run with this context; remember : make room for it, where contexts are learnt one by one."""
@@ -136,13 +133,13 @@ class FamilyAgent(PolicyAgent):
 
     def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
         block, knobs = self._block(self._features(x)), tuple(np.array([knob]) for knob in self._knobs())
-        if only is None:
+        rows = None if only is None else np.flatnonzero(self._eligible(only))
+        if rows is None or rows.size == len(self._place):  # not by a copy: some families take down what they choose
             return int(self._family.choose_once(block, knobs, self._state))
-        rows = np.flatnonzero(eligible(self._place, only))
         return int(rows[self._family.choose_once(_with_arms(block, rows), knobs, self._part(rows))])
 
     def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
-        block, rows = self._block(self._features(x)), np.flatnonzero(eligible(self._place, only))
+        block, rows = self._block(self._features(x)), np.flatnonzero(self._eligible(only))
         result = np.zeros(len(self._place))
         result[rows] = self._family.seen(self._part(rows), _with_arms(block, rows), self._knobs()).share
         return result
@@ -157,7 +154,7 @@ class FamilyAgent(PolicyAgent):
 
     def _axis(self, field: Field) -> int:
         """Which axis of a field goes over the arms, -1 if none does."""
-        each = "KA" if "A" not in self._sizes else "K"
+        each = "KA" if "A" not in self._told[1] else "K"
         return max(field.shape.find(letter) for letter in each)
 
     def _part(self, rows: IntArray) -> Any:
@@ -169,14 +166,16 @@ class FamilyAgent(PolicyAgent):
         return type(self._state)(*parts)
 
     def _take_over(self, names: list[Hashable], rows: IntArray) -> None:
+        told, before = self._tell(len(names)), self._fresh(1, 0)
         room = self._state[0].shape[1] if self._by_context else 0
-        state, known = self._fresh(len(names), room), np.flatnonzero(rows >= 0)
-        for field, new, old in zip(self._family.fields, state, self._state, strict=True):
+        state, known = self._fresh(len(names), room, told), np.flatnonzero(rows >= 0)
+        for field, new, old, first in zip(self._family.fields, state, self._state, before, strict=True):
             axis = self._axis(field) + 1
-            if axis == 0:
-                new[:] = old
+            if axis == 0:  # where it begins with another number, that is the policy's for these arms, not learnt
+                new[:] = np.where(new == first, old, new)
             else:
                 np.moveaxis(new, axis, 0)[known] = np.moveaxis(old, axis, 0)[rows[known]]
+        self._listen(told)
         self._state, self._place = state, {name: k for k, name in enumerate(names)}
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
 from armspan._text import counted
-from armspan._typing import FloatArray, IntArray
+from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents import container, forks
 from armspan.agents.answers import Decision, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
@@ -137,7 +137,7 @@ class PolicyAgent(ABC):
         x : (d,) or (K, d) array
             The context: features that all arms share, or one row per arm.
         only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
+            Names of the arms that may be chosen; all of them if left out. Some policies need all (`needs_all_arms`).
 
         Returns
         -------
@@ -219,7 +219,7 @@ class PolicyAgent(ABC):
         """
         with self._lock:
             share, mean = self._shares(x, only), self.scores(x).mean
-        mean = np.where(eligible(self._place, only), np.nan_to_num(mean, nan=-np.inf), -np.inf)
+        mean = np.where(self._eligible(only), np.nan_to_num(mean, nan=-np.inf), -np.inf)
         chosen, greedy = int(np.argmax(share)), int(np.argmax(mean))
         others = tuple(self.arms[k] for k in np.flatnonzero(share > LIKELY) if mean[k] < mean[greedy])
         strays = float(share[mean < mean[greedy]].sum())
@@ -260,6 +260,9 @@ class PolicyAgent(ABC):
     def add_arm(self, name: Hashable) -> None:
         """Add an arm of which nothing is known, at the end of the order.
 
+        What the policy computes from the number of arms, it computes again. A policy whose schedule or experts are made
+        for its arms (`fixed_arms`) refuses; so does `remove_arm`.
+
         Parameters
         ----------
         name : hashable
@@ -267,6 +270,7 @@ class PolicyAgent(ABC):
         """
         with self._lock, Uninterrupted():
             names = distinct([*self._place, name])
+            self._check_arms_may_change()
             self._take_over(names, np.array([*range(len(names) - 1), -1]))
 
     def remove_arm(self, name: Hashable) -> None:
@@ -281,6 +285,7 @@ class PolicyAgent(ABC):
             gone = self._arm(name)
             if len(self._place) == 1:
                 raise InvalidParameter("remove_arm must leave at least one arm")
+            self._check_arms_may_change()
             names, rows = self.arms, np.delete(np.arange(len(self._place)), gone)
             self._take_over([names[row] for row in rows], rows)
 
@@ -288,11 +293,13 @@ class PolicyAgent(ABC):
         """Learn what another agent has learnt, as if this one had seen it (up to rounding).
 
         Agents that share a past (copies, agents from one file) are refused, because what both hold would count twice.
+        Where what is learnt from a reward depends on what the agent knew (forced pulls, stages, experts), the sums of
+        both are added up, which is not what one agent would have learnt from all.
 
         Parameters
         ----------
         other : PolicyAgent
-            An agent of the same policy that knows the same arms.
+            An agent of the same policy that has the same arms in the same order.
         """
         if not isinstance(other, type(self)):
             raise InvalidParameter(f"other must be an agent of the same kind, got {other!r:.60}")
@@ -431,6 +438,20 @@ class PolicyAgent(ABC):
 
     def _arm(self, name: Hashable) -> int:
         return place_of(self._place, name)
+
+    def _eligible(self, only: Sequence[Hashable] | None) -> BoolArray:
+        """Which arms (K,) may be chosen."""
+        allowed, why = eligible(self._place, only), self.policy.needs_all_arms
+        if why is not None and not allowed.all():
+            raise NotApplicable(f"only must name all arms of {self.policy.name}, because {why}, got {only!r:.60}")
+        return allowed
+
+    def _check_arms_may_change(self) -> None:
+        name, why = self.policy.name, self.policy.fixed_arms
+        if why is not None:
+            raise NotApplicable(
+                f"arms of {name} can be neither added nor removed, because {why}; start a new agent with the new arms"
+            )
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()

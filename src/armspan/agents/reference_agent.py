@@ -11,7 +11,6 @@ from armspan._interrupts import Uninterrupted
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents import container
 from armspan.agents.answers import Scores
-from armspan.agents.arms import eligible
 from armspan.agents.naive_choice import OneStep, comparable, drawn_arm, largest_arm
 from armspan.agents.past import Past
 from armspan.agents.policy_agent import FamilySettings, PolicyAgent, Reward
@@ -98,15 +97,15 @@ class ReferenceAgent(PolicyAgent):
         return answer if self._draws else comparable(answer)
 
     def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
-        return self._picked(self._asked(self._features(x)), eligible(self._place, only))
+        return self._picked(self._asked(self._features(x)), self._eligible(only))
 
     def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
-        allowed = eligible(self._place, only)
+        allowed = self._eligible(only)
         self._check_known()
         return self._parts(self._asked(self._features(x)), allowed)
 
     def _decided(self, x: Any, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
-        allowed = eligible(self._place, only)
+        allowed = self._eligible(only)
         self._check_known()
         answer = self._asked(self._features(x))  # once: a function may answer differently the next time
         return self._picked(answer, allowed), self._parts(answer, allowed)

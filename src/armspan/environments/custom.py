@@ -26,6 +26,8 @@ class CustomEnvironment(Environment):
     compiled = False
 
     def __init__(self, source: Any) -> None:
+        if isinstance(source, type):
+            raise NotApplicable(f"env must be an environment, not a class; write {source.__name__}(…)")
         missing = [name for name in ("n_arms", "n_features", "context", "mean_rewards") if not hasattr(source, name)]
         if missing:
             raise NotApplicable(

@@ -184,7 +184,6 @@ class Policy(ABC):
         names = named(n_arms, arms)
         d = features_of(n_features, feature_names)
         own = self.with_intercept() if intercept is True else self
-        application = Application(d + (intercept is True), len(names))
         settings = FamilySettings(
             n_features=d,
             intercept=intercept,
@@ -198,15 +197,23 @@ class Policy(ABC):
                 return own.late_reference(Application(settings.width, n))
 
             return ReferenceAgent(settings, names, policy=self, make=make, feature_names=feature_names)
-        return FamilyAgent(
-            settings,
-            names,
-            policy=self,
-            family=family(self.compiled),
-            knobs=own.knobs(application),
-            sizes=own.sizes(application),
-            feature_names=feature_names,
-        )
+
+        def tell(n: int) -> Any:
+            application = Application(settings.width, n)
+            return own.knobs(application), own.sizes(application)
+
+        how = family(self.compiled)
+        return FamilyAgent(settings, names, policy=self, family=how, tell=tell, feature_names=feature_names)
+
+    @property
+    def fixed_arms(self) -> str | None:
+        """Why an agent keeps the arms that it began with, as a clause; None if arms may come and go."""
+        return None
+
+    @property
+    def needs_all_arms(self) -> str | None:
+        """Why an agent cannot choose among some of its arms (`only=`), as a clause; None if it can."""
+        return self.fixed_arms
 
     def late_reference(self, application: Any) -> Any:
         """The naive form, if an agent may learn by it: see `Reference`.

@@ -69,6 +69,10 @@ class EpochGreedy(LeastSquaresPolicy):
     def compiled(self) -> str | None:
         return super().compiled if self.oracle is None else None
 
+    @property
+    def needs_all_arms(self) -> str | None:
+        return "what it learns from are random pulls of any arm"
+
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         epochs = Epochs(self.rate, env.n_arms * env.n_features, int(self.at_least_one))
         return {"ridge": self.sound_penalty(env), "forced": epochs}

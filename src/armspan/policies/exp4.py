@@ -49,6 +49,10 @@ class ExpertPolicy(Policy):
         functions = any(callable(expert) for expert in self.experts or ())
         return None if functions else super().compiled
 
+    @property
+    def fixed_arms(self) -> str | None:
+        return "its experts and the weights of its rewards are for all the arms that it began with"
+
     @abstractmethod
     def rates(self, env: Any) -> Mapping[str, float]:
         """What `kernels.families.experts` calls floor, rate and bonus."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.policies.base import Bounds
-from armspan.policies.least_squares import LeastSquaresPolicy, in_turn
+from armspan.policies.least_squares import FORCED, LeastSquaresPolicy, in_turn
 from armspan.policies.references.explored import CommitReference
 from armspan.theory import Schedule
 
@@ -47,6 +47,10 @@ class ExploreThenCommit(LeastSquaresPolicy):
         super().__post_init__()
         if self.pulls is not None:
             _validate.whole("pulls", self.pulls, at_least=1)
+
+    @property
+    def fixed_arms(self) -> str | None:
+        return FORCED
 
     def pulls_in(self, env: Bounds) -> int:
         """The pulls m of every arm in an environment."""

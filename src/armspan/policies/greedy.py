@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.policies.base import Bounds, Reference
-from armspan.policies.least_squares import in_turn
+from armspan.policies.least_squares import FORCED, in_turn
 from armspan.policies.optimistic import IndexPolicy
 from armspan.policies.references.explored import FirstPulls
 from armspan.theory import Schedule, as_schedule
@@ -51,6 +51,10 @@ class Greedy(IndexPolicy):
     def compiled(self) -> str | None:
         own = super().compiled
         return "forced" if own == "linear" and self.pulls else own
+
+    @property
+    def fixed_arms(self) -> str | None:
+        return FORCED if self.pulls else None
 
     def schedule(self, env: Bounds) -> Schedule:
         return as_schedule(0.0)

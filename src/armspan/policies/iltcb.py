@@ -38,6 +38,10 @@ class EnumeratedPolicy(Policy):
         if not 0 < _validate.real("delta", self.delta, above=0) < 1:
             raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
 
+    @property
+    def fixed_arms(self) -> str | None:
+        return "its policies and the weights of its rewards are for all the arms that it began with"
+
     def check_rewards(self, rewards: Sequence[float]) -> None:
         panel.check_rewards(*self.reward_range, rewards)
 

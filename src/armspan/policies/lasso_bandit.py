@@ -10,6 +10,7 @@ from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies.base import Policy
+from armspan.policies.least_squares import FORCED
 from armspan.policies.ols_bandit import forced_steps
 from armspan.policies.references.lasso import LassoReference
 from armspan.theory import Schedule, as_schedule
@@ -67,6 +68,10 @@ class LassoBandit(Policy):
             _validate.real(name, getattr(self, name), above=0)
         if not isinstance(self.shared, bool):
             raise InvalidParameter(f"shared must be True or False, got {self.shared!r:.60}")
+
+    @property
+    def fixed_arms(self) -> str | None:
+        return FORCED
 
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {"A": 1} if self.shared else {}

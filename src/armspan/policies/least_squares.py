@@ -12,6 +12,9 @@ from armspan.policies.base import Bounds
 from armspan.policies.linear import LARGEST, SMALLEST, LinearPolicy
 from armspan.theory import Schedule, as_schedule
 
+FORCED = "its forced pulls are scheduled for all the arms that it began with"
+"""Why arms can neither come nor go, nor be left out of a decision."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeastSquaresPolicy(LinearPolicy):

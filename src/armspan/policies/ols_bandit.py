@@ -8,7 +8,7 @@ from armspan import _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.policies.base import Bounds, Reference
-from armspan.policies.least_squares import LeastSquaresPolicy
+from armspan.policies.least_squares import FORCED, LeastSquaresPolicy
 from armspan.policies.references.ols import OLSReference
 from armspan.theory import Schedule, as_schedule
 
@@ -56,6 +56,10 @@ class OLSBandit(LeastSquaresPolicy):
         _validate.real("h", self.h, above=0)
         if self.initial is not None:
             _validate.whole("initial", self.initial, at_least=0)
+
+    @property
+    def fixed_arms(self) -> str | None:
+        return FORCED
 
     def initial_in(self, env: Bounds) -> int:
         """How often each arm is pulled at first."""

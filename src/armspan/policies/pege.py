@@ -10,7 +10,7 @@ from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.policies.base import Bounds
-from armspan.policies.least_squares import LeastSquaresPolicy
+from armspan.policies.least_squares import FORCED, LeastSquaresPolicy
 from armspan.policies.references.explored import CycleReference
 from armspan.theory import Schedule
 
@@ -50,6 +50,10 @@ class PEGE(LeastSquaresPolicy):
         super().__post_init__()
         if self.pulls is not None:
             _validate.whole("pulls", self.pulls, at_least=1)
+
+    @property
+    def fixed_arms(self) -> str | None:
+        return FORCED
 
     def pulls_in(self, env: Bounds) -> int:
         """The pulls of every arm in a cycle, in an environment."""

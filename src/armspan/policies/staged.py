@@ -36,6 +36,10 @@ class StagedPolicy(LinearPolicy):
         _validate.real("noise_scale", self.noise_scale, at_least=0)
         check_horizon(self.horizon)
 
+    @property
+    def needs_all_arms(self) -> str | None:
+        return "rewards are learnt by the stage that decides among all arms"
+
     def stages(self) -> int:
         """S; at the last of them 2⁻ˢ ≤ 1/√T, so that it always decides."""
         return max(math.ceil(math.log(known_horizon(self))), 1)

@@ -92,7 +92,9 @@ def candidates(env: Environment, horizon: int, noise_scale: float | None, *, pro
 
 
 def _rounded_up(value: float) -> float:
-    """To three digits, so that it reads well and is still a bound."""
+    """To three digits, so that it reads well and is still a bound; of nothing, 1 is one."""
+    if value == 0:
+        return 1.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.3g}")
 

@@ -80,7 +80,7 @@ def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
     def look_up(t: IntArray) -> FloatArray:
         if t[-1] > values.size:
             raise InvalidParameter(f"{name} must have one entry per step, got {values.size} entries for step {t[-1]}")
-        return _checked(name, values[t[0] - 1 : t[-1]], t)
+        return _checked(name, values[t - 1], t)
 
     return look_up
 

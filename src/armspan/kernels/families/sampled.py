@@ -10,7 +10,7 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
-from armspan.kernels.choice import winners
+from armspan.kernels.choice import ROUNDING, winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import choose_by, estimates, learn, learn_two, of_run, scratch_of
 from armspan.kernels.family import Seen
@@ -72,7 +72,9 @@ def _shares_of_one(state: Any, x: FloatArray, mean: FloatArray, scale: float) ->
     values, vectors = np.linalg.eigh(V_inv)
     spread = scale * (x @ vectors) * np.sqrt(np.maximum(values, 0.0))
     z = np.random.default_rng(0).standard_normal((DRAWS, len(values)))
-    return np.bincount(np.argmax(mean + z @ spread.T, axis=1), minlength=len(mean)) / DRAWS
+    index = mean + z @ spread.T
+    tied = index >= index.max(axis=1, keepdims=True) - ROUNDING * np.abs(index).max(axis=1, keepdims=True)
+    return np.asarray((tied / tied.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 FAMILY = replace(

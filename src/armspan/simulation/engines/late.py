@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from armspan._typing import FloatArray
+from armspan.agents.ahead import Ahead
 from armspan.environments import Environment
 from armspan.kernels.block import Block
 from armspan.kernels.families import family
 from armspan.kernels.family import usual_sizes
 from armspan.policies import Policy
 from armspan.simulation.engines.interpreted import Actor
-
-AHEAD = 1024
-"""Steps for which knobs are computed at once."""
 
 
 class LateActor:
@@ -54,22 +52,17 @@ class FamilyActor:
         sizes = usual_sizes(env.n_arms, env.n_features, env.n_contexts or 0, policy.sizes(env))
         self._state = self._family.empty(1, **sizes)
         self._family.fresh(self._state, {name: knob for name, knob in knobs.items() if not callable(knob)})
-        self._schedules: list[Any] = [knobs[name] for name in self._family.knobs]
-        self._ahead: list[FloatArray] = []
+        schedules: list[Any] = [knobs[name] for name in self._family.knobs]
+        self._ahead = Ahead(schedules)
         self._zeros = np.zeros((1, env.n_arms))
         self._told = np.uint64(seed), np.array([run], dtype=np.int64), env.reward_scale
         self._by_context, self._step = any("n" in field.shape for field in self._family.fields), 0
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
-        at = (step - 1) % AHEAD
-        if at == 0 or not self._ahead:
-            steps = np.arange(step - at, step - at + AHEAD)
-            self._ahead = [np.asarray(schedule(steps)) for schedule in self._schedules]
         if self._family.tidy is not None and step > 1 and (step - 1) % self._family.every == 0:
             self._family.tidy(self._state)
         self._step = step - 1
-        knobs = tuple(values[at : at + 1] for values in self._ahead)
-        return int(self._family.choose_once(self._block(x, context), knobs, self._state))
+        return int(self._family.choose_once(self._block(x, context), self._ahead.at(step), self._state))
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         self._family.learn_once(self._block(x, context), self._state, arm, reward)
