@@ -1,5 +1,7 @@
 """Rewards that come late, and contexts that an adversary picks: against what they say they are."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan import (
+    FALCON,
     OFUL,
+    PEGE,
     UCB1,
     ContextUCB,
+    EpochGreedy,
     EpsilonGreedy,
+    ExploreThenCommit,
     Greedy,
+    GreedyFirst,
+    LassoBandit,
     LinTS,
     LinUCB,
     LinUCBd,
+    OLSBandit,
     Oracle,
+    SupLinRel,
+    SupLinUCB,
     audit,
     simulate,
 )
@@ -32,9 +43,13 @@ from armspan.environments import (
 from armspan.environments.perturbed import History
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.adversary import starve
+from armspan.kernels.families.forced import FREE
+from armspan.simulation.engines.late import FamilyActor, waiting
 
 POLICIES = [LinUCBd(), Greedy(), OFUL(), LinTS(), ContextUCB(), EpsilonGreedy(), UCB1(), Oracle()]
 THETA = np.array([[0.8, 0.3], [0.2, 0.9]])
+STARVING = FiniteContexts([[[1.0, 0.0], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9]]], THETA, noise=0.3)
+"""The first arm is best in one context alone, so greedy sees one direction of it."""
 
 
 class Waiting:
@@ -89,6 +104,40 @@ def test_engines_agree_on_late_rewards() -> None:
     fast, slow = (simulate(env, POLICIES, horizon=250, runs=3, engine=engine) for engine in ("cpu", "python"))
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
     assert simulate(env, Greedy(), horizon=250, runs=3).engine == "cpu"
+
+
+MARKED = [EpochGreedy(), PEGE(), ExploreThenCommit(pulls=4), OLSBandit(h=0.2), LassoBandit(h=0.2), FALCON()]
+MARKED += [GreedyFirst(t0=20), SupLinUCB(noise_scale=0.05), SupLinRel(noise_scale=0.05)]
+"""Policies that learn a reward by what its choice was, or count rewards."""
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("policy", MARKED, ids=lambda policy: policy.name)
+def test_engines_agree_on_late_rewards_of_forced_pulls_and_of_stages(policy: Any, shared: bool) -> None:
+    env, policy = DelayedRewards(STARVING, steps=3, mean=5.0, lost=0.2), replace(policy, shared=shared)
+    fast, slow = (simulate(env, policy, horizon=200, runs=4, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
+    np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
+
+
+@pytest.mark.parametrize("policy", [PEGE(ridge=0.1), EpochGreedy(ridge=0.1), ExploreThenCommit(pulls=9, ridge=0.1)])
+def test_late_rewards_of_forced_pulls_are_learnt_and_no_others(policy: Any) -> None:
+    """Some are lost, and some overtake others: θ̂ is the least squares of forced pulls whose reward has come."""
+    env, seed, steps = DelayedRewards(BoxContexts(THETA, -1, 1), steps=2, mean=6.0, lost=0.2), 7, 150
+    actor: Any = waiting(partial(FamilyActor, policy, env, seed), env, seed)(0)
+    forced, rng = policy.knobs(env)["forced"](np.arange(1, steps + 1)) != FREE, np.random.default_rng(3)
+    V, b, there = np.tile(0.1 * np.eye(2), (2, 1, 1)), np.zeros((2, 2)), 0
+    for step in range(1, steps + 1):
+        x, y = rng.normal(size=(2, 2)), float(rng.normal())
+        arm, delay = actor.choose(x, 0, 0, step), env.delay(seed, 0, step)
+        actor.update(arm, x, 0, y)
+        if forced[step - 1] and delay is not None and step + delay < steps:
+            V[arm] += np.outer(x[arm], x[arm])
+            b[arm] += y * x[arm]
+            there += 1
+    assert 5 < there < forced.sum()
+    theta = [np.linalg.solve(*one) for one in zip(V, b, strict=True)]
+    np.testing.assert_allclose(actor._actor._state.theta_hat[0], theta, atol=1e-9)
 
 
 def test_a_fixed_delay_is_that_long() -> None:

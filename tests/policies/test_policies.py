@@ -1,6 +1,6 @@
 """Policies are frozen, keyword-only descriptions; their bounds, schedules and refusals."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ from hypothesis import given
 from armspan.environments import FiniteContexts, Rademacher, paper_1a, paper_1c
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import POLICIES, ContextUCB, Greedy, LinUCB, LinUCBd, Policy
+from armspan.policies.epoch_greedy import EpochGreedy
+from armspan.policies.explore_then_commit import ExploreThenCommit
+from armspan.policies.pege import PEGE
 from armspan.simulation import simulate
 from tests import naive
 from tests.strategies import Array, tables
@@ -86,3 +89,53 @@ def test_ucb_per_context_is_the_oracles(table: tuple[Array, Array]) -> None:
         np.testing.assert_allclose(ours.index(features[:, c], c, t), oracle.index(c, t))
         ours.update(a, features[:, c], c, y)
         oracle.update(a, c, y)
+
+
+@pytest.mark.parametrize("learnt", ["practical", "estimated"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_merged_agents_explore_as_much_as_one_that_has_seen_all(learnt: str, shared: bool) -> None:
+    """Each of 40 workers has few rewards, which its own parameters explain well; together they do not."""
+    policy, rng = LinUCB(alpha=learnt, feature_bound=2.0, shared=shared), np.random.default_rng(0)
+    whole, home = policy.agent(2, 5), policy.agent(2, 5)
+    for _ in range(40):
+        worker = policy.agent(2, 5)
+        for _ in range(6):
+            arm, x, y = int(rng.integers(2)), rng.uniform(-0.8, 0.8, 5), float(5 + rng.normal())
+            worker.update(arm, x, y)
+            whole.update(arm, x, y)
+        home.merge(worker)
+    for _ in range(3):  # and they learn alike afterwards
+        merged, one = home.scores([0.4, -0.3, 0.2, 0.1, 0.5]), whole.scores([0.4, -0.3, 0.2, 0.1, 0.5])
+        np.testing.assert_allclose(merged.index, one.index, rtol=1e-9)
+        for agent in (home, whole):
+            agent.update(1, [0.1, 0.2, 0.3, 0.4, 0.5], 3.0)
+
+
+@pytest.mark.parametrize("policy", [ExploreThenCommit(pulls=5), PEGE(), EpochGreedy()], ids=lambda policy: policy.name)
+def test_a_log_teaches_an_agent_that_learns_forced_pulls_alone(policy: Any) -> None:
+    """As docs/agents.md says for an agent that was lost: its log, by `update` alone."""
+    rng, policy = np.random.default_rng(4), replace(policy, ridge=0.1)
+    agent, x = policy.agent(2, 2), rng.normal(size=(10, 2))
+    arms, y = np.arange(10) % 2, rng.normal(size=10)
+    agent.update(arms.tolist(), x, y)
+    theta = [np.linalg.solve(x[a::2].T @ x[a::2] + 0.1 * np.eye(2), x[a::2].T @ y[a::2]) for a in (0, 1)]
+    np.testing.assert_allclose(agent.scores([0.3, -0.7]).mean, np.array(theta) @ [0.3, -0.7])
+
+
+@pytest.mark.parametrize("policy", [PEGE(ridge=0.1), EpochGreedy(ridge=0.1)], ids=lambda policy: policy.name)
+def test_rewards_of_greedy_choices_teach_these_agents_nothing(policy: Any) -> None:
+    """Also after a merge: what the other has asked for is still waited for."""
+    home, worker = policy.agent(2, 1), policy.agent(2, 1)
+    for _ in range(40):
+        arm, due = worker.choose([1.0]), worker._state.due.sum()
+        if due:
+            worker.update(arm, [1.0], 1.0)
+        else:
+            break
+    assert worker._state.asked.sum() == 1
+    home.merge(worker)
+    before = home.scores([1.0]).mean
+    home.update(arm, [1.0], 50.0)
+    np.testing.assert_array_equal(home.scores([1.0]).mean, before)
+    home.update(arm, [1.0], 50.0)  # which nobody has asked for
+    assert home.scores([1.0]).mean[arm] > before[arm]

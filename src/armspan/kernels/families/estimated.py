@@ -19,7 +19,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear, oful
 from armspan.kernels.families.linear import estimates, scratch_of
-from armspan.kernels.families.practical import ERRORS, RIDGE, left_over, take_down
+from armspan.kernels.families.practical import ERRORS, RIDGE, SUMS, left_over, put_together, take_down
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, row_of, score
@@ -29,7 +29,7 @@ SURE = 1.645
 
 
 class EstimatedState(NamedTuple):
-    """What was learnt in each of R runs: that of `OfulState`, and the noise (R, 3) of `PracticalState`."""
+    """What was learnt in each of R runs: that of `OfulState`, and what `PracticalState` has of the noise."""
 
     V: FloatArray
     V_inv: FloatArray
@@ -37,6 +37,8 @@ class EstimatedState(NamedTuple):
     theta_hat: FloatArray
     log_det: FloatArray
     noise: FloatArray
+    explained: FloatArray
+    parts: FloatArray
 
 
 def fresh(state: Any, numbers: Mapping[str, float]) -> None:
@@ -47,7 +49,8 @@ def fresh(state: Any, numbers: Mapping[str, float]) -> None:
 
 @inlined
 def of_run(state, r):
-    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.log_det[r], state.noise[r]
+    known = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.log_det[r]
+    return *known, state.noise[r], state.explained[r], state.parts[r]
 
 
 @inlined
@@ -92,7 +95,7 @@ LARGE = 1e9
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    _, V_inv, _, theta_hat, log_det, noise = own
+    _, V_inv, _, theta_hat, log_det, noise, _, _ = own
     index, mean, variance, _, _, _ = scratch
     R, length = noise_bound(V_inv, noise, knobs[1][i], d), longest(theta_hat, d)
     for k in range(K):
@@ -104,7 +107,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 
 @inlined
 def learn(own, scratch, a, x, c, y, d):
-    take_down(own[5], scratch, a, y)
+    take_down(own[5], own[6], own[7], scratch, a, y)
     oful.learn(own[:5], scratch, a, x, c, y, d)
 
 
@@ -116,6 +119,7 @@ def recall(own, scratch, a, x, c, d):
 @inlined
 def tidy_run(own, scratch, K, d):
     oful.tidy_run(own[:5], scratch, K, d)
+    put_together(own[2], own[3], own[5], own[6], own[7], d)
 
 
 @kernel
@@ -147,7 +151,7 @@ def learn_estimated(block, state, a, y):
 @kernel
 def radii(state, doubt, told):
     """√β of every model of the first run, and whether R̂ is known."""
-    _, V_inv, _, theta_hat, log_det, noise = of_run(state, 0)
+    _, V_inv, _, theta_hat, log_det, noise, _, _ = of_run(state, 0)
     A, d = theta_hat.shape
     R, length, found = noise_bound(V_inv, noise, told, d), longest(theta_hat, d), np.empty(A)
     for m in range(A):
@@ -166,7 +170,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 FAMILY = replace(
     linear.FAMILY,
     name="estimated",
-    fields=(*linear.FIELDS, Field("log_det", "A"), Field("noise", "s", sums=True)),
+    fields=(*linear.FIELDS, Field("log_det", "A"), *SUMS),
     state=EstimatedState,
     fresh=fresh,
     choose=choose,

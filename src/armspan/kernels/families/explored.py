@@ -1,4 +1,9 @@
-"""Linear knowledge of what forced pulls have shown, and of nothing else: between them, the largest θ̂ᵀx wins."""
+"""Linear knowledge of what forced pulls have shown, and of nothing else: between them, the largest θ̂ᵀx wins.
+
+An agent is not told which choice a reward belongs to. While forced pulls of the arm wait for theirs, it is taken for
+one of these; while only others wait, it teaches nothing. Where no choice of the arm waits, it comes from elsewhere,
+such as a log, and is learnt like that of a forced pull.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,10 +20,9 @@ from armspan.kernels.life import choose_once, learn_once, live
 
 
 class ExploredState(NamedTuple):
-    """What was learnt in each of R runs: that of `LinearState`, and due (R, K).
+    """What was learnt in each of R runs: that of `LinearState`, and due and asked (R, K).
 
-    due : forced pulls whose reward has not come yet. An application's may come late: the next rewards of the arm are
-    taken for theirs.
+    due : forced pulls whose reward has not come yet. asked : pulls of any kind whose reward has not come yet.
     """
 
     V: FloatArray
@@ -26,11 +30,12 @@ class ExploredState(NamedTuple):
     b: FloatArray
     theta_hat: FloatArray
     due: IntArray
+    asked: IntArray
 
 
 @inlined
 def of_run(state, r):
-    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.due[r]
+    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.due[r], state.asked[r]
 
 
 @part
@@ -45,21 +50,24 @@ def pull(forced, theta_hat, due, index, x, c, unit, seed, run, step, K, d):
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    return pull(knobs[0][i], own[3], own[4], scratch[0], block.x, c, block.unit, block.seed, run, step, K, d)
+    a = pull(knobs[0][i], own[3], own[4], scratch[0], block.x, c, block.unit, block.seed, run, step, K, d)
+    own[5][a] += 1
+    return a
 
 
 @part
-def learn_due(V, V_inv, b, theta_hat, due, a, x, c, y, z, d):
-    """`learn_row`, if the reward of a forced pull is due. Changes the first five."""
-    if due[a] > 0:
-        due[a] -= 1
+def learn_due(V, V_inv, b, theta_hat, due, asked, a, x, c, y, z, d):
+    """`learn_row`, if the reward of a forced pull is due, or none at all. Changes the first six."""
+    explored = due[a] > 0 or asked[a] == 0
+    due[a], asked[a] = max(due[a] - 1, 0), max(asked[a] - 1, 0)
+    if explored:
         learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d)
 
 
 @inlined
 def learn(own, scratch, a, x, c, y, d):
-    V, V_inv, b, theta_hat, due = own
-    learn_due(V, V_inv, b, theta_hat, due, a, x, c, y, scratch[3], d)
+    V, V_inv, b, theta_hat, due, asked = own
+    learn_due(V, V_inv, b, theta_hat, due, asked, a, x, c, y, scratch[3], d)
 
 
 @inlined
@@ -86,7 +94,7 @@ def learn_explored(block, state, a, y):
 FAMILY = replace(
     forced.FAMILY,
     name="explored",
-    fields=(*linear.FIELDS, Field("due", "K", dtype=np.int64)),
+    fields=(*linear.FIELDS, *(Field(name, "K", sums=True, dtype=np.int64) for name in ("due", "asked"))),
     state=ExploredState,
     choose=choose,
     learn=learn,

@@ -2,6 +2,8 @@
 
 σ̂² = S/(N - Σ(d - λ tr V⁻¹)), where S = Σe²/(1 + xᵀV⁻¹x) adds up the errors e of what was predicted before each of N
 rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first.
+
+S is also Σy² - ΣbᵀV⁻¹b. Where agents are merged, it follows from that: errors that each made by itself are too small.
 """
 
 import math
@@ -20,19 +22,29 @@ from armspan.kernels.families import linear
 from armspan.kernels.families.linear import choose_by, scratch_of
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.linear import row_of
 
 ERRORS, REWARDS, RIDGE = 0, 1, 2
 """Where S, N and λ are in the field `noise`."""
 
 
 class PracticalState(NamedTuple):
-    """What was learnt in each of R runs: that of `LinearState`, and noise (R, 3)."""
+    """What was learnt in each of R runs: that of `LinearState`, and noise (R, 3).
+
+    explained : (R, A) Σy² - S of a model, which is bᵀV⁻¹b. parts : (R, A) 1 for a model that has seen a reward; after a
+    merge, before it is tidied, how many such models were added up.
+    """
 
     V: FloatArray
     V_inv: FloatArray
     b: FloatArray
     theta_hat: FloatArray
     noise: FloatArray
+    explained: FloatArray
+    parts: FloatArray
+
+
+SUMS = (Field("noise", "s", sums=True), Field("explained", "A", sums=True), Field("parts", "A", sums=True))
 
 
 def fresh(state: Any, numbers: Mapping[str, float]) -> None:
@@ -43,7 +55,8 @@ def fresh(state: Any, numbers: Mapping[str, float]) -> None:
 
 @inlined
 def of_run(state, r):
-    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.noise[r]
+    known = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+    return *known, state.noise[r], state.explained[r], state.parts[r]
 
 
 @inlined
@@ -64,16 +77,31 @@ def noise_scale(V_inv, noise, d):
 
 
 @inlined
-def take_down(noise, scratch, a, y):
-    """Count a reward and its error. Changes noise."""
-    error = y - scratch[1][a]
-    noise[ERRORS] += error * error / (1.0 + scratch[2][a])
+def take_down(noise, explained, parts, scratch, a, y):
+    """Count a reward, its error, and what was explained of it. Changes the first three."""
+    m, error = row_of(a, parts), y - scratch[1][a]
+    square = error * error / (1.0 + scratch[2][a])
+    noise[ERRORS] += square
     noise[REWARDS] += 1.0
+    explained[m] += y * y - square
+    parts[m] = 1.0
+
+
+@inlined
+def put_together(b, theta_hat, noise, explained, parts, d):
+    """S after a merge: what models explained apart, but do not together, are errors. Changes the last three."""
+    for m in range(parts.size):
+        if parts[m] > 1.0:
+            together = 0.0
+            for i in range(d):
+                together += b[m, i] * theta_hat[m, i]
+            noise[ERRORS] = max(noise[ERRORS] + explained[m] - together, 0.0)
+            explained[m], parts[m] = together, 1.0
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    V, V_inv, b, theta_hat, noise = own
+    V, V_inv, b, theta_hat, noise, _, _ = own
     if step < K:
         scratch[1][step], scratch[2][step] = one.score(V_inv, theta_hat, step, block.x, c, d)
         return step
@@ -83,8 +111,8 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 
 @inlined
 def learn(own, scratch, a, x, c, y, d):
-    V, V_inv, b, theta_hat, noise = own
-    take_down(noise, scratch, a, y)
+    V, V_inv, b, theta_hat, noise, explained, parts = own
+    take_down(noise, explained, parts, scratch, a, y)
     linear.learn((V, V_inv, b, theta_hat), scratch, a, x, c, y, d)
 
 
@@ -95,7 +123,17 @@ def recall(own, scratch, a, x, c, d):
 
 @inlined
 def tidy_run(own, scratch, K, d):
-    linear.tidy_run((own[0], own[1], own[2], own[3]), scratch, K, d)
+    linear.tidy_run(own[:4], scratch, K, d)
+    put_together(own[2], own[3], own[4], own[5], own[6], d)
+
+
+@kernel
+def rebuild(state):
+    """`tidy_run` for all. Changes state."""
+    R, A, d = state.b.shape
+    scratch = scratch_of(A, d)
+    for r in range(R):
+        tidy_run(of_run(state, r), scratch, A, d)
 
 
 @kernel
@@ -133,11 +171,12 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 FAMILY = replace(
     linear.FAMILY,
     name="practical",
-    fields=(*linear.FIELDS, Field("noise", "s", sums=True)),
+    fields=(*linear.FIELDS, *SUMS),
     state=PracticalState,
     fresh=fresh,
     choose=choose,
     learn=learn,
+    tidy=rebuild,
     tidy_run=tidy_run,
     advance=lambda K, d: advance_practical,
     choose_once=choose_practical,

@@ -1,7 +1,8 @@
 """Linear knowledge in stages, as SupLinUCB has it: a stage learns only from choices that its own rewards had no say in.
 
-A context goes through the stages until one of them is in doubt of an arm, or all is known well enough. Which stage that
-is can be told from the knowledge alone, so a reward that comes late is learnt in the stage that would decide now.
+A context goes through the stages until one of them is in doubt of an arm, or all is known well enough. A simulation
+learns a reward that comes late in the stage that has decided. An agent is not told which that was, and learns it in the
+one that would decide now.
 """
 
 import math
@@ -124,6 +125,28 @@ def recall_by(measure, own, scratch, a, x, c, d):
 
 
 @inlined
+def choose_with_stage(block, knobs, state, d, scratch_of, of_run, choose):
+    """`choose_once`, and the stage that has decided, NOWHERE if its reward is not to be learnt."""
+    K = block.means.shape[1]
+    own, scratch = of_run(state, 0), scratch_of(K, d)
+    a = choose(own, scratch, block, block.contexts[0, 0], knobs, 0, block.runs[0], block.first, K, d)
+    return a, scratch[3][a]
+
+
+@inlined
+def learn_in_stage(block, state, a, y, s, d, scratch_of, of_run, measure, learn):
+    """Learn a reward in stage s, unless that is NOWHERE. Changes state."""
+    if s != NOWHERE:
+        K, c = block.means.shape[1], block.contexts[0, 0]
+        own, scratch = of_run(state, 0), scratch_of(K, d)
+        for k in range(K):
+            scratch[0][k] = 0.0
+        measure(own, scratch, s, block.x, c, K, d)
+        scratch[3][a] = s
+        learn(own, scratch, a, block.x, c, y, d)
+
+
+@inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return choose_by(measure, own, scratch, block, c, run, step, K, d)
 
@@ -177,6 +200,16 @@ def choose_staged(block, knobs, state):
 @kernel
 def learn_staged(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+@kernel
+def choose_marked(block, knobs, state):
+    return choose_with_stage(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_marked(block, state, a, y, s):
+    learn_in_stage(block, state, a, y, s, block.x.shape[2], scratch_of, of_run, measure, learn)
 
 
 @kernel

@@ -11,7 +11,18 @@ from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.families import linrel, staged
 from armspan.kernels.families.linrel import width_of
-from armspan.kernels.families.staged import COMMON, LIMITS, LOWEST, NOWHERE, choose_by, recall_by, screen, seen_by
+from armspan.kernels.families.staged import (
+    COMMON,
+    LIMITS,
+    LOWEST,
+    NOWHERE,
+    choose_by,
+    choose_with_stage,
+    learn_in_stage,
+    recall_by,
+    screen,
+    seen_by,
+)
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 
@@ -117,6 +128,16 @@ def choose_staged_linrel(block, knobs, state):
 @kernel
 def learn_staged_linrel(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+@kernel
+def choose_marked(block, knobs, state):
+    return choose_with_stage(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_marked(block, state, a, y, s):
+    learn_in_stage(block, state, a, y, s, block.x.shape[2], scratch_of, of_run, measure, learn)
 
 
 @kernel

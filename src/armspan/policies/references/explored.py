@@ -32,14 +32,16 @@ class FirstPulls(RidgeReference):
 
 
 class CommitReference(FirstPulls):
-    """The same, but what comes after the forced pulls is not learnt."""
+    """The same, but what comes after the forced pulls is not learnt. mark : whether the latest pull was forced."""
+
+    mark = False
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        self._explores = self.forced(step) is not None
+        self.mark = self.forced(step) is not None
         return super().index(x, context, step)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        if self._explores:
+        if self.mark:
             super().update(arm, x, context, reward)
 
 
@@ -92,6 +94,6 @@ class OracleReference(EpochReference):
         return mean, np.zeros(self.n_arms)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        if self._explores:
+        if self.mark:
             self._rows[arm].append(x[arm].copy())
             self._rewards[arm].append(reward)

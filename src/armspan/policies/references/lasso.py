@@ -35,7 +35,12 @@ class LassoRows:
 
 
 class LassoReference:
-    """The rows of all pulls and of forced ones for K arms; shared : the same rows for all arms."""
+    """The rows of all pulls and of forced ones for K arms; shared : the same rows for all arms.
+
+    mark : whether the latest pull was forced.
+    """
+
+    mark = False
 
     def __init__(
         self,
@@ -57,7 +62,7 @@ class LassoReference:
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         arm = forced_arm(step, self._n_arms, self._q, 0)
-        self._is_forced = arm is not None
+        self.mark = arm is not None
         if arm is not None:
             return only(arm, self._n_arms)
         for rows in self.forced:
@@ -74,5 +79,5 @@ class LassoReference:
         return index
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        for rows in (self.all, self.forced) if self._is_forced else (self.all,):
+        for rows in (self.all, self.forced) if self.mark else (self.all,):
             rows[arm].add(x[arm], reward)

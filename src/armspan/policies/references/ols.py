@@ -41,7 +41,12 @@ class Rows:
 
 
 class OLSReference:
-    """The rows of all pulls and of forced ones for K arms; shared : the same rows for all arms."""
+    """The rows of all pulls and of forced ones for K arms; shared : the same rows for all arms.
+
+    mark : whether the latest pull was forced.
+    """
+
+    mark = False
 
     def __init__(
         self, *, q: int, h: float, initial: int, n_arms: int, n_features: int, ridge: float, shared: bool, alpha: Any
@@ -54,7 +59,7 @@ class OLSReference:
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         arm = forced_arm(step, self._n_arms, self._q, self._initial)
-        self._is_forced = arm is not None
+        self.mark = arm is not None
         if arm is not None:
             return only(arm, self._n_arms)
         first, last = (
@@ -63,27 +68,38 @@ class OLSReference:
         return np.where(first >= first.max() - self._h / 2, last, -np.inf)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        for rows in (self.all, self.forced) if self._is_forced else (self.all,):
+        for rows in (self.all, self.forced) if self.mark else (self.all,):
             rows[arm].add(x[arm], reward)
 
 
 class GreedyFirstReference:
-    """Greedy while λ_min of every arm's Σxxᵀ grows; then OLSBandit from its first step, which knows nothing of it."""
+    """Greedy while λ_min of every arm's Σxxᵀ grows; then OLSBandit from its first step, which knows nothing of it.
+
+    mark : whether the latest pull was forced; None if it was greedy's.
+    """
+
+    mark: bool | None = None
 
     def __init__(self, *, t0: int, **parameters: Any) -> None:
         self._greedy, self._t0, self._d = OLSReference(**parameters), t0, parameters["n_features"]
         self._parameters = parameters
         self._ols: OLSReference | None = None
         self._t, self._lambda_0, self.switched_at = 0, 0.0, 0
+        self._began: int | None = None
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         if self._ols is not None:
-            return self._ols.index(x, context, step - self.switched_at)
+            self._began = step - 1 if self._began is None else self._began
+            index = self._ols.index(x, context, step - self._began)
+            self.mark = self._ols.mark
+            return index
         return np.array([rows.fit() @ x[a] for a, rows in enumerate(self._greedy.all)])
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         if self._ols is not None:
-            self._ols.update(arm, x, context, reward)
+            if self.mark is not None:  # greedy's are dropped, late ones too
+                self._ols.mark = self.mark
+                self._ols.update(arm, x, context, reward)
             return
         self._greedy.all[arm].add(x[arm], reward)
         self._t += 1

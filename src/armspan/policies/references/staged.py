@@ -24,6 +24,15 @@ class StagedReference:
         self.stages, self._horizon = stages, horizon
         self.stage, self.explores = 1, False
 
+    @property
+    def mark(self) -> tuple[int, bool]:
+        """What the latest choice was: `stage` and `explores`."""
+        return self.stage, self.explores
+
+    @mark.setter
+    def mark(self, mark: tuple[int, bool]) -> None:
+        self.stage, self.explores = mark
+
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """The number of which the largest wins, for the arms of A; -inf for the others."""
         s, A = 1, np.full(len(x), True)

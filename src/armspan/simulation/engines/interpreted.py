@@ -18,7 +18,9 @@ from armspan.policies.base import Chance
 
 
 class Actor(Protocol):
-    """One run of a policy."""
+    """One run of a policy. mark : what the latest choice was; whose reward comes late must have it set again."""
+
+    mark: Any
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         """The arm to pull, for features x (K, d)."""
@@ -37,6 +39,15 @@ class ReferenceActor:
         self.update = reference.update
         self._probabilities = getattr(reference, "probabilities", None)
 
+    @property
+    def mark(self) -> Any:
+        return getattr(self._reference, "mark", None)
+
+    @mark.setter
+    def mark(self, mark: Any) -> None:
+        if hasattr(self._reference, "mark"):
+            self._reference.mark = mark
+
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         if self._probabilities is not None:
             return drawn_arm(self._probabilities(x, context, step), self._seed, run, step - 1)
@@ -46,6 +57,8 @@ class ReferenceActor:
 
 class UserActor:
     """A user's own agent: choose(x) and update(arm, x, reward)."""
+
+    mark: Any = None
 
     def __init__(self, agent: Any, name: str, n_arms: int) -> None:
         self._agent, self._name, self._n_arms = agent, name, n_arms

@@ -11,31 +11,36 @@ from armspan.agents.ahead import Ahead
 from armspan.environments import Environment
 from armspan.kernels.block import Block
 from armspan.kernels.families import family
+from armspan.kernels.families.marked import marked
 from armspan.kernels.family import usual_sizes
 from armspan.policies import Policy
 from armspan.simulation.engines.interpreted import Actor
 
 
 class LateActor:
-    """An actor that hears of its rewards when they come."""
+    """An actor that hears of its rewards when they come, and learns each as what it was when it was chosen."""
+
+    mark: Any = None
 
     def __init__(self, actor: Actor, env: Any, seed: int, run: int) -> None:
         self._actor, self._env, self._seed, self._run = actor, env, seed, run
-        self._coming: list[tuple[int, int, tuple[Any, ...]]] = []
+        self._coming: list[tuple[int, int, Any, tuple[Any, ...]]] = []
         self._now = 0
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         """Learn the rewards that have come since, in the order of their arrival; then return the arm to pull."""
         self._now = step
         while self._coming and self._coming[0][0] < step:
-            self._actor.update(*heapq.heappop(self._coming)[2])
+            _, _, self._actor.mark, told = heapq.heappop(self._coming)
+            self._actor.update(*told)
         return self._actor.choose(x, context, run, step)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         """The reward of the present step, which will come."""
         delay = self._env.delay(self._seed, self._run, self._now)
         if delay is not None:
-            heapq.heappush(self._coming, (self._now + delay, self._now, (arm, x.copy(), context, reward)))
+            told = arm, x.copy(), context, reward
+            heapq.heappush(self._coming, (self._now + delay, self._now, self._actor.mark, told))
 
 
 def waiting(fresh: Callable[[int], Actor], env: Any, seed: int) -> Callable[[int], Actor]:
@@ -49,6 +54,7 @@ class FamilyActor:
     def __init__(self, policy: Policy, env: Environment, seed: int, run: int) -> None:
         assert policy.compiled is not None
         self._family, knobs = family(policy.compiled), policy.knobs(env)
+        self._marked, self.mark = marked(self._family), 0
         sizes = usual_sizes(env.n_arms, env.n_features, env.n_contexts or 0, policy.sizes(env))
         self._state = self._family.empty(1, **sizes)
         self._family.fresh(self._state, {name: knob for name, knob in knobs.items() if not callable(knob)})
@@ -62,10 +68,11 @@ class FamilyActor:
         if self._family.tidy is not None and step > 1 and (step - 1) % self._family.every == 0:
             self._family.tidy(self._state)
         self._step = step - 1
-        return int(self._family.choose_once(self._block(x, context), self._ahead.at(step), self._state))
+        arm, self.mark = self._marked.choose(self._block(x, context), self._ahead.at(step), self._state)
+        return int(arm)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        self._family.learn_once(self._block(x, context), self._state, arm, reward)
+        self._marked.learn(self._block(x, context), self._state, arm, reward, self.mark)
 
     def _block(self, x: FloatArray, context: int) -> Block:
         seed, run, unit = self._told
