@@ -139,3 +139,13 @@ def test_rewards_of_greedy_choices_teach_these_agents_nothing(policy: Any) -> No
     np.testing.assert_array_equal(home.scores([1.0]).mean, before)
     home.update(arm, [1.0], 50.0)  # which nobody has asked for
     assert home.scores([1.0]).mean[arm] > before[arm]
+
+
+def test_an_agent_that_commits_learns_the_first_rewards_of_every_arm() -> None:
+    """From a log, and from its own choices; later ones change nothing, whoever has asked for them."""
+    agent = ExploreThenCommit(pulls=2, ridge=1.0).agent(2, 1)
+    agent.update([0, 0, 0], [[1.0]] * 3, [1.0, 2.0, 50.0])
+    assert agent.scores([1.0]).mean.tolist() == [1.0, 0.0]
+    assert agent.choose([1.0]) == 1
+    agent.update([1, 1, 1], [[1.0]] * 3, [4.0, 5.0, 50.0])
+    assert agent.scores([1.0]).mean.tolist() == [1.0, 3.0]

@@ -23,6 +23,8 @@ class ExploreThenCommit(LeastSquaresPolicy):
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over steps 1 … mK
 
+    An agent learns the first m rewards of every arm, late or from a log, and no others.
+
     Parameters
     ----------
     pulls : int, optional
@@ -57,7 +59,8 @@ class ExploreThenCommit(LeastSquaresPolicy):
         return ROWS_PER_FEATURE * env.n_features if self.pulls is None else self.pulls
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
-        return {"ridge": self.sound_penalty(env), "forced": in_turn(self.pulls_in(env), env.n_arms)}
+        pulls = self.pulls_in(env)
+        return {"ridge": self.sound_penalty(env), "pulls": float(pulls), "forced": in_turn(pulls, env.n_arms)}
 
     def reference(self, env: Environment) -> CommitReference:
         return CommitReference(pulls=self.pulls_in(env), **self.regression(env))

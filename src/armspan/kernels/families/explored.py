@@ -2,11 +2,13 @@
 
 An agent is not told which choice a reward belongs to. While forced pulls of the arm wait for theirs, it is taken for
 one of these; while only others wait, it teaches nothing. Where no choice of the arm waits, it comes from elsewhere,
-such as a log, and is learnt like that of a forced pull.
+such as a log, and is learnt like that of a forced pull. Where arms have a fixed number of forced pulls, an agent learns
+the first so many rewards of each, and nothing else.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +22,10 @@ from armspan.kernels.life import choose_once, learn_once, live
 
 
 class ExploredState(NamedTuple):
-    """What was learnt in each of R runs: that of `LinearState`, and due and asked (R, K).
+    """What was learnt in each of R runs: that of `LinearState`, and due, asked and room (R, K).
 
     due : forced pulls whose reward has not come yet. asked : pulls of any kind whose reward has not come yet.
+    room : how many more rewards of an arm are learnt; OPEN if that is not known beforehand.
     """
 
     V: FloatArray
@@ -31,11 +34,23 @@ class ExploredState(NamedTuple):
     theta_hat: FloatArray
     due: IntArray
     asked: IntArray
+    room: IntArray
+
+
+OPEN = -1
+"""As many as forced pulls there are."""
+
+
+def fresh(state: Any, numbers: Mapping[str, float]) -> None:
+    """As of `linear`, and where every arm has so many forced pulls, how many these are."""
+    linear.fresh(state, numbers)
+    state.room[:] = int(numbers.get("pulls", OPEN))
 
 
 @inlined
 def of_run(state, r):
-    return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.due[r], state.asked[r]
+    known = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+    return *known, state.due[r], state.asked[r], state.room[r]
 
 
 @part
@@ -56,9 +71,12 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 
 
 @part
-def learn_due(V, V_inv, b, theta_hat, due, asked, a, x, c, y, z, d):
-    """`learn_row`, if the reward of a forced pull is due, or none at all. Changes the first six."""
+def learn_due(V, V_inv, b, theta_hat, due, asked, room, a, x, c, y, z, d):
+    """`learn_row`, if there is room; where that is OPEN, if a forced pull's is due, or none is. Changes the first 7."""
     explored = due[a] > 0 or asked[a] == 0
+    if room[a] != OPEN:
+        explored = room[a] > 0
+        room[a] = max(room[a] - 1, 0)
     due[a], asked[a] = max(due[a] - 1, 0), max(asked[a] - 1, 0)
     if explored:
         learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d)
@@ -66,8 +84,8 @@ def learn_due(V, V_inv, b, theta_hat, due, asked, a, x, c, y, z, d):
 
 @inlined
 def learn(own, scratch, a, x, c, y, d):
-    V, V_inv, b, theta_hat, due, asked = own
-    learn_due(V, V_inv, b, theta_hat, due, asked, a, x, c, y, scratch[3], d)
+    V, V_inv, b, theta_hat, due, asked, room = own
+    learn_due(V, V_inv, b, theta_hat, due, asked, room, a, x, c, y, scratch[3], d)
 
 
 @inlined
@@ -94,8 +112,14 @@ def learn_explored(block, state, a, y):
 FAMILY = replace(
     forced.FAMILY,
     name="explored",
-    fields=(*linear.FIELDS, *(Field(name, "K", sums=True, dtype=np.int64) for name in ("due", "asked"))),
+    fields=(
+        *linear.FIELDS,
+        Field("due", "K", sums=True, dtype=np.int64),
+        Field("asked", "K", sums=True, dtype=np.int64),
+        Field("room", "K", dtype=np.int64),
+    ),
     state=ExploredState,
+    fresh=fresh,
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_explored,
