@@ -98,9 +98,7 @@ def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") ->
     try:
         labels, which = np.unique(np.asarray(y), return_inverse=True)
     except TypeError:
-        raise InvalidParameter(
-            "y must have labels of one kind, all numbers or all texts, got several"
-        ) from None
+        raise InvalidParameter("y must have labels of one kind, all numbers or all texts, got several") from None
     if which.shape != (len(X),) or len(labels) < 2:
         raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {len(labels)} kinds")
     sd = X.std(axis=0)
