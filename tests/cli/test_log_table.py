@@ -308,3 +308,12 @@ def test_spaces_around_the_names_of_columns_do_not_count(tmp_path: Path) -> None
     assert (log.features, log.arms) == (["age"], ["01", " 1"])
     path.write_text("arm,reward,age, age\na,1,2,4\nb,2,3,5\n")
     assert prepare(read(path), arm="arm", reward="reward").features == ["age", " age"]
+
+
+def test_rows_that_are_longer_than_the_first_line_are_refused_unless_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arm,reward,age\na,1,30,7\nb,0,40\n")
+    with pytest.raises(BadFile, match="a row has more entries than there are columns in the first line"):
+        read(path, ",", "arm")
+    path.write_text("arm,reward,age\na,1,30,\nb,0,40,\n")
+    assert list(read(path, ",", "arm").columns) == ["arm", "reward", "age"]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import armspan
 import armspan.environments as E  # noqa: N812
 from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
 
@@ -97,3 +98,23 @@ def test_a_periodic_chain_with_one_self_loop_is_ergodic() -> None:
 
 def test_probabilities_may_be_off_by_rounding() -> None:
     assert E.FiniteContexts(*GOOD, np.full(3, 1 / 3)).probabilities.sum() == pytest.approx(1, abs=1e-15)
+
+
+class Own:
+    """A user's environment."""
+
+    n_arms, n_features = 2, 1
+
+    def context(self, step: int, rng: np.random.Generator) -> Any:
+        return np.ones((2, 1))
+
+    def mean_rewards(self, x: Any) -> Any:
+        x *= 0.0
+        return x[:, 0]
+
+
+def test_a_class_is_no_environment_and_a_context_is_not_changed() -> None:
+    with pytest.raises(NotApplicable, match=r"env must be an environment, not a class; write Own\(…\)"):
+        armspan.simulate(Own, [armspan.RandomChoice()], horizon=2, runs=1)
+    with pytest.raises(ValueError, match="read-only"):
+        armspan.simulate(Own(), [armspan.RandomChoice()], horizon=2, runs=1)

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,11 @@ def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
             if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
                 table[arm] = pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable")[arm]
             return table
-        return _read_csv(path, "\t" if sep == "\\t" else sep, arm)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return _read_csv(path, "\t" if sep == "\\t" else sep, arm)
+    except pd.errors.ParserWarning:
+        raise BadFile(f"cannot read {path}: a row has more entries than there are columns in the first line") from None
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or str(error).splitlines()[0]}") from None
     except (ValueError, ImportError) as error:

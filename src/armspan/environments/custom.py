@@ -66,6 +66,8 @@ class CustomEnvironment(Environment):
         return _validate.array(f"context of step {step}", x, shape=(self.n_arms, self.n_features))
 
     def mean_rewards(self, x: FloatArray) -> FloatArray:
+        x = x.view()
+        x.flags.writeable = False  # choices are made in this context, too
         return _validate.array("mean_rewards", self._source.mean_rewards(x), shape=(self.n_arms,))
 
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
