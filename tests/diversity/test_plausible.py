@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armspan._typing import FloatArray
+from armspan.diversity.evidence import _least_spread
 from armspan.diversity.fits import Fits, fit_arms, scheffe, whiten
-from armspan.diversity.plausible import DRAWS, FEWEST, Plausible, _stretch, alike, led, plausible
+from armspan.diversity.plausible import DRAWS, Plausible, _stretch, alike, fewest, led, plausible
 
 
 def drawn_from(seed: int, noise: float = 0.5, n: int = 2000) -> tuple[FloatArray, Fits, Plausible]:
@@ -55,7 +56,7 @@ def test_all_but_a_few_draws_stay_below_the_quantile() -> None:
 
 
 def test_arms_that_are_alike_seldom_seem_to_lead() -> None:
-    """Two equal arms, fitted anew 200 times: one seems to lead `FEWEST` contexts in 10 % of them, or a little less.
+    """Two equal arms, fitted anew 200 times: one seems to lead the fewest contexts in 10 % of them, or a little less.
 
     The bounds are 4 standard errors of 200 tries above, and 10 % less the draws' own error (200 of them) below.
     """
@@ -67,7 +68,7 @@ def test_arms_that_are_alike_seldom_seem_to_lead() -> None:
         fits = fit_arms(white, arms, rng.normal(size=n), 2, 0.01)
         bands = scheffe(white.z, fits, 0.01)
         half = reach * np.sqrt(bands.variance.sum(axis=1))
-        return int((bands.means @ [1, -1] - margin >= half).sum()) >= FEWEST
+        return int((bands.means @ [1, -1] - margin >= half).sum()) >= fewest(0.1)
 
     fits = fit_arms(white, arms, rng.normal(size=n), 2, 0.01)
     bands = scheffe(white.z, fits, 0.01)
@@ -83,3 +84,20 @@ def test_nothing_is_said_of_arms_alike_where_contexts_or_arms_are_too_many() -> 
     assert alike(z, variance, found, 0.05, 0.01, times=1000.0) is None
     many = found._replace(known=np.ones(21, dtype=bool))
     assert alike(z, variance, many, 0.05, 0.01, times=1.0) is None
+
+
+@given(st.integers(1, 30), st.floats(0.002, 0.1), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_fewer_contexts_than_the_fewest_are_never_enough(k: int, alpha: float, seed: int) -> None:
+    z = np.random.default_rng(seed).normal(size=(200, 1))
+    low = _least_spread(z, np.arange(200) < k, alpha, 1.0)
+    assert k >= fewest(alpha) or low == 0
+    assert (fewest(0.01), fewest(0.1)) == (6, 2)  # 2.33² = 5.4 and 1.28² = 1.6
+
+
+def test_contexts_of_zeros_show_nothing() -> None:
+    z, fits, found = drawn_from(6)
+    nothing = np.zeros_like(z)
+    reach = alike(nothing, scheffe(nothing, fits, 0.01).variance, found, 0.05, 0.01, 1.0)
+    assert reach is not None
+    assert np.isinf(reach).all()

@@ -7,12 +7,13 @@ rival, this is wrong no more often than those few draws: a half-space that touch
 draws beyond it as estimates that are farther off.
 
 A lower limit would not hold in this way: where all arms are alike, nearly every draw makes one of them lead. There the
-question is what two arms that are alike would seem to show. An arm leads enough contexts only if it leads `FEWEST` of
-them at least, so the draws tell how wide bands must be for `alike` arms to seldom seem to do so. Such bands are
+question is what two arms that are alike would seem to show. An arm leads enough contexts only if it leads the `fewest`
+that a limit needs, so the draws tell how wide bands must be for `alike` arms to seldom seem to do so. Such bands are
 narrower than those that hold in all contexts, the more so the more features there are.
 """
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,6 @@ MOST_CONTEXTS = 3000
 ROWS_AT_ONCE = 20_000
 MOST_ARMS = 20
 """Arms that are looked at: those that lead most rarely, with the estimates."""
-FEWEST = 6
-"""With fewer contexts no lower limit of a share or of a spread is as large as needed."""
 COMPARED = 5_000
 """Contexts in which arms that are alike are compared."""
 
@@ -100,17 +99,22 @@ def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[in
     return found
 
 
+def fewest(alpha: float) -> int:
+    """With fewer contexts no lower limit of a spread is above 0: k equal squares have mean k and error √k."""
+    return math.floor(NormalDist().inv_cdf(1 - alpha) ** 2) + 1
+
+
 def alike(
     z: FloatArray, variance: FloatArray, drawn: Plausible, margin: float, alpha: float, times: float
 ) -> FloatArray | None:
-    """The reach (K, K) with which an arm surely leads `FEWEST` contexts against one that is like it, at rate alpha.
+    """The reach (K, K) with which an arm surely leads the `fewest` contexts against one that is like it, at rate alpha.
 
     variance : (n, K) of the bands. times : as if there were this many times as many contexts. None where there are too
     many arms or contexts to know.
     """
     K, some = len(drawn.known), slice(None, None, -(-len(z) // COMPARED))
     few, variance = z[some], variance[some]
-    place, last = int(FEWEST * len(few) / (len(z) * times)), len(drawn.theta) - 1
+    place, last = int(fewest(alpha) * len(few) / (len(z) * times)), len(drawn.theta) - 1
     if K > MOST_ARMS or place < 1:
         return None
     errors, reach = drawn.theta[1:] - drawn.theta[0], np.full((K, K), np.inf)
@@ -118,6 +122,8 @@ def alike(
     for a, b in ((a, b) for a in known for b in known if a < b):
         width = np.sqrt(variance[:, a] + variance[:, b])
         wide = width > 0
+        if np.count_nonzero(wide) < place:  # contexts of zeros show nothing
+            continue
         leads = ((errors[:, a] - errors[:, b]) @ few[wide].T - margin) / width[wide]
         shown = np.sort(np.partition(leads, -place, axis=1)[:, -place])
         reach[a, b] = reach[b, a] = max(float(shown[min(math.ceil((1 - alpha) * (last + 1)), last) - 1]), 0.0)
