@@ -17,8 +17,9 @@ from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.families import forced, linear
 from armspan.kernels.families.forced import FREE, forced_arm, greedy, learn_row, nothing
 from armspan.kernels.families.linear import scratch_of
-from armspan.kernels.family import Field
+from armspan.kernels.family import Family, Field
 from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.marked import Marked, forced_marks
 
 
 class ExploredState(NamedTuple):
@@ -109,9 +110,26 @@ def learn_explored(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, nothing, learn)
 
 
+def marks(family: Family) -> Marked:
+    """As of `forced_marks`; other rewards teach nothing."""
+    forced = forced_marks(family)
+
+    def choose(block: Any, knobs: Any, state: Any) -> tuple[int, int]:
+        a, mark = forced.choose(block, knobs, state)
+        state.asked[0, a] = 0
+        return a, mark
+
+    def learn(block: Any, state: Any, a: int, y: float, mark: int) -> None:
+        if mark:
+            forced.learn(block, state, a, y, mark)
+
+    return Marked(choose, learn)
+
+
 FAMILY = replace(
     forced.FAMILY,
     name="explored",
+    marks=marks,
     fields=(
         *linear.FIELDS,
         Field("due", "K", sums=True, dtype=np.int64),

@@ -17,9 +17,10 @@ from armspan.kernels.families import forced, ols
 from armspan.kernels.families.forced import greedy, learn_row, nothing, shares
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.ols import forced_at, learn_due
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import row_of
+from armspan.kernels.marked import Marked, forced_marks
 
 NOTHING, ROUNDING = 1e-5, 1e-9
 """λ̂₀ up to so much of the mean square of features is 0; and λ_min within rounding of its bound is not below it."""
@@ -184,9 +185,27 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, shares(arm, index))
 
 
+def marks(family: Family) -> Marked:
+    """As of `forced_marks`, and GREEDY if it came before the switch, after which such rewards are dropped."""
+    forced = forced_marks(family)
+
+    def choose(block: Any, knobs: Any, state: Any) -> tuple[int, int]:
+        a, mark = forced.choose(block, knobs, state)
+        return a, mark if state.switched_at[0, 0] else GREEDY
+
+    def learn(block: Any, state: Any, a: int, y: float, mark: int) -> None:
+        if mark != GREEDY:
+            forced.learn(block, state, a, y, mark)
+        elif state.switched_at[0, 0] == 0:
+            forced.learn(block, state, a, y, 0)
+
+    return Marked(choose, learn)
+
+
 FAMILY = replace(
     ols.FAMILY,
     name="greedy_first",
+    marks=marks,
     fields=(*ols.FIELDS, *OWN),
     state=GreedyFirstState,
     fresh=fresh,

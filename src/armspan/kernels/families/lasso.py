@@ -18,6 +18,7 @@ from armspan.kernels.families.ols import DUE, ROWS
 from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import LOWEST, best_of, row_of
+from armspan.kernels.marked import forced_marks
 
 ENOUGH, SWEEPS = 1e-9, 1000
 """β is found when a sweep moves no gradient by more than this part of the penalty, nλ/2; or after so many sweeps."""
@@ -226,6 +227,7 @@ def fresh(state: Any, numbers: Mapping[str, float]) -> None:
 
 FAMILY = Family(
     name="lasso",
+    marks=forced_marks,
     fields=(*ALL, *FORCED, Field("stale", "A", dtype=np.int64), DUE),
     scratch=(Field("index", "K"), Field("mean", "K")),
     state=LassoState,

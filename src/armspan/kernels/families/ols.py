@@ -19,6 +19,7 @@ from armspan.kernels.families.linear import LinearState, estimates, scratch_of
 from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import LOWEST, best_of, row_of
+from armspan.kernels.marked import forced_marks
 
 
 class OLSState(NamedTuple):
@@ -199,6 +200,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 
 FAMILY = Family(
     name="ols",
+    marks=forced_marks,
     fields=FIELDS,
     scratch=linear.SCRATCH,
     state=OLSState,

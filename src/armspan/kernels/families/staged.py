@@ -19,6 +19,7 @@ from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, score
+from armspan.kernels.marked import Marked
 
 LOWEST = -math.inf
 NOWHERE = -1
@@ -238,6 +239,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 
 FAMILY = Family(
     name="staged",
+    marks=lambda _: Marked(choose_marked, learn_marked),
     fields=(
         LIMITS,
         Field("V", "SAdd", sums=True),

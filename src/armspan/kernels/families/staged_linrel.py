@@ -25,6 +25,7 @@ from armspan.kernels.families.staged import (
 )
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.marked import Marked
 
 
 class StagedLinRelState(NamedTuple):
@@ -156,6 +157,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 FAMILY = replace(
     staged.FAMILY,
     name="staged_linrel",
+    marks=lambda _: Marked(choose_marked, learn_marked),
     fields=(
         LIMITS,
         Field("G", "SAdd", sums=True),

@@ -11,8 +11,8 @@ from armspan.agents.ahead import Ahead
 from armspan.environments import Environment
 from armspan.kernels.block import Block
 from armspan.kernels.families import family
-from armspan.kernels.families.marked import marked
 from armspan.kernels.family import usual_sizes
+from armspan.kernels.marked import marked
 from armspan.policies import Policy
 from armspan.simulation.engines.interpreted import Actor
 
