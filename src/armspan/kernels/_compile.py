@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numba
 from numba.core import caching, event, ir, serialize, sigutils, types
 from numba.core import config as _config
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import cpu_target
 
 config: Any = _config  # untyped
 log = logging.getLogger("armspan")
@@ -141,16 +143,24 @@ class Compiled(NamedTuple):
     seconds: float
 
 
+class _Raw(JITCodeLibrary):
+    """The code of a part: it is optimised where it is taken in, and need not be so before, alone."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+
 class _Clock(event.Listener):
     """Measures how long kernels take to compile, and logs it where it is long. Only one thread compiles at a time.
 
     Meanwhile garbage is not collected: the collector would take a fifth of the time, and find nothing. And where numba
     copies a function to put it into another, it does not copy the list of all its variables for each of them, which
-    would take another fifth; it makes new variables anyway.
+    would take another fifth; it makes new variables anyway. Parts stay `_Raw`.
     """
 
     def __init__(self) -> None:
         self.began: list[float] = []
+        self.libraries: list[Any] = []
         self.collecting = self.ours = False
         self.records: list[list[Compiled]] = []
 
@@ -163,9 +173,11 @@ class _Clock(event.Listener):
                 for kind in NEVER_COPIED:
                     kind.__deepcopy__ = lambda self, memo: self
         self.began.append(time.perf_counter())
+        self.libraries.append(_library(_Raw if _is_part(happening) else JITCodeLibrary))
 
     def on_end(self, happening: Any) -> None:
         seconds, function = time.perf_counter() - self.began.pop(), happening.data["dispatcher"].py_func
+        _library(self.libraries.pop())
         if self.began:
             return
         if self.collecting:
@@ -180,6 +192,17 @@ class _Clock(event.Listener):
         if seconds >= SLOW:
             where = f"cached in {_FOLDER}" if _FOLDER else "not cached, for no folder can be written"
             log.info("compiled %s in %.1f s, %s; `armspan warm-up` does that ahead of time", *done, where)
+
+
+def _library(kind: Any) -> Any:
+    """Let numba put the code that comes next into a library of this kind; returns the kind that it was before."""
+    codegen = cpu_target.target_context.codegen()
+    before, codegen._library_class = codegen._library_class, kind
+    return before
+
+
+def _is_part(happening: Any) -> bool:
+    return _is_ours(happening) and bool(happening.data["dispatcher"].targetoptions.get("no_cpython_wrapper"))
 
 
 def _is_ours(happening: Any) -> bool:
@@ -295,4 +318,9 @@ def inlined(function: F) -> F:
 
 def part(function: F) -> F:
     """A part of atomic kernels that is compiled once and then put into its callers, as fast as if it were inlined."""
-    return _compile(function, nogil=False, forceinline=True, **SUMS)
+    return _compile(function, nogil=False, forceinline=True, no_cpython_wrapper=True, **SUMS)
+
+
+def rare(function: F) -> F:
+    """A part of atomic kernels that stays a function of its own, for what is large, or seldom run."""
+    return _compile(function, nogil=False, no_cpython_wrapper=True, **SUMS)

@@ -7,12 +7,11 @@ import math
 
 import numpy as np
 
-from armspan.kernels._compile import atomic_kernel, inlined, part
+from armspan.kernels._compile import atomic_kernel, inlined, part, rare
 from armspan.kernels.agent_forms import (
     four_paired,
     four_triangles,
     paired_form,
-    plain_form,
     products,
     times,
     triangle_form,
@@ -56,7 +55,7 @@ from armspan.kernels.agent_layout import (
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
-from armspan.kernels.choice import break_tie, contend, within
+from armspan.kernels.choice import contend, within
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.sketch import LONGEST as LONGEST_SKETCHED
 from armspan.kernels.sketch import SHORTEST, draw_sketch, narrow_row, sketched_form
@@ -92,7 +91,7 @@ def noise(head):
     return math.sqrt(max(head[ERRORS], 0.0) / head[LEFT]) if head[LEFT] > 0.0 else 0.0
 
 
-@inlined
+@part
 def present_alpha(head):
     """α_t = bias + scale·√log f(t), with t one more than was decided or learnt; or scale·σ̂·√log(t + 1)."""
     if head[SCALE] == 0.0:
@@ -103,13 +102,15 @@ def present_alpha(head):
     return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
 
 
-@inlined
-def seed_of(head):
-    """The agent's seed, kept in two numbers that hold 32 bits each."""
-    return np.uint64(head[SEED_HIGH]) * np.uint64(4294967296) + np.uint64(head[SEED_LOW])
+@part
+def tie_words(head, index):
+    """Two random words of this decision. The agent's seed is kept in two numbers that hold 32 bits each."""
+    seed = np.uint64(head[SEED_HIGH]) * np.uint64(4294967296) + np.uint64(head[SEED_LOW])
+    first, second, _, _ = words(seed, np.int64(0), np.int64(head[DECISIONS]), index, TIES)
+    return first, second
 
 
-@inlined
+@part
 def estimate(arms, k, x, row):
     """r̂ = θ̂ᵀx of arm k for a row of x."""
     mean = 0.0
@@ -118,7 +119,7 @@ def estimate(arms, k, x, row):
     return mean
 
 
-@inlined
+@part
 def squared_length(x, row):
     """‖x‖² of a row of x."""
     total = 0.0
@@ -127,7 +128,7 @@ def squared_length(x, row):
     return total
 
 
-@atomic_kernel()
+@rare
 def with_intercept(x):
     """Rows of x (m, n) with a constant 1 at the end."""
     m, n = x.shape
@@ -153,7 +154,7 @@ def few_pulls_form(arms, store, ridge, k, x, row, length):
     return (length - known) / ridge
 
 
-@inlined
+@part
 def variance_of(arms, store, ridge, k, x, row, length):
     """σ̂² = xᵀV⁻¹x of arm k for a row of x, whose squared length is `length`.
 
@@ -219,7 +220,7 @@ def look_paired(arms, store, x, mean, width):
             mean[row, k], width[row, k] = estimate(arms, k, x, row), math.sqrt(max(width[row, k], 0.0))
 
 
-@inlined
+@part
 def weigh(k, mean, alpha, variance, best, second, arm):
     """Let arm k contend with its index for this mean and variance."""
     return contend(mean + alpha * math.sqrt(max(variance, 0.0)), k, best, second, arm)
@@ -240,25 +241,29 @@ def four_estimates(arms, k0, k1, k2, k3, x):
 @inlined
 def tied_arm(head, index, best):
     """One of the arms whose index equals the best up to rounding: the first, or any at random. Changes index."""
+    tied = 0
     for k in range(index.size):
         if within(best, index[k], head[TIED_WITHIN]):
-            if head[FIRST_OF_TIES] > 0.0:
-                return k
             index[k] = best
-    return break_tie(index, best, 0.0, seed_of(head), np.int64(0), np.int64(head[DECISIONS]))
+            tied += 1
+    word, _ = tie_words(head, np.uint64(0))
+    skip = 0 if head[FIRST_OF_TIES] > 0.0 else np.int64((word * np.uint64(tied)) >> HALF)
+    for k in range(index.size):
+        if index[k] == best:
+            if skip == 0:
+                return k
+            skip -= 1
+    return np.int64(0)
 
 
-@atomic_kernel()
+@rare
 def settled(head, arms, store, x, per_arm, alpha):
     """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
     K, best = int(head[N_ARMS]), -math.inf
     index = np.empty(K)
     for k in range(K):
         row = k * per_arm
-        if arms[k, MODE] < 0.0:
-            variance = plain_form(store, k, x, row)
-        else:
-            variance = few_pulls_form(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
+        variance = variance_of(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
         index[k] = estimate(arms, k, x, row) + alpha * math.sqrt(max(variance, 0.0))
         best = max(best, index[k])
     return tied_arm(head, index, best)
@@ -267,11 +272,11 @@ def settled(head, arms, store, x, per_arm, alpha):
 @part
 def stray(head, among):
     """Which of so many arms the ε-mixture takes now, or -1 where it leaves the choice to the index."""
-    mixed, which, _, _ = words(seed_of(head), np.int64(0), np.int64(head[DECISIONS]), 1, TIES)
+    mixed, which = tie_words(head, np.uint64(1))
     return np.int64((which * np.uint64(among)) >> HALF) if unit(mixed) < head[EPSILON] else np.int64(-1)
 
 
-@inlined
+@part
 def untried(head, arms, eligible):
     """The next arm that must be pulled once before its index counts, or -1. Changes head."""
     for k in range(int(head[FORCED]), arms.shape[0]):
@@ -284,7 +289,7 @@ def untried(head, arms, eligible):
     return np.int64(-1)
 
 
-@inlined
+@part
 def taken(head, arm):
     """Count a decision for this arm, or for another one if the ε-mixture wants it. Changes head."""
     if head[EPSILON] > 0.0:
@@ -305,7 +310,7 @@ def sketched_variance(S, arms, store, sketch, k, rows, row, x):
     return sketched_form(sketch, np.uint64(k), x)
 
 
-@atomic_kernel()
+@rare
 def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
     """The arm with the largest index; V⁻¹ itself is read only of those whose sketches cannot tell. Changes S.
 

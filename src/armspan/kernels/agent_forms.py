@@ -5,7 +5,7 @@ Indices are unsigned, because numba then need not ask whether one counts from th
 
 import numpy as np
 
-from armspan.kernels._compile import atomic_kernel, inlined, part
+from armspan.kernels._compile import inlined, part, rare
 from armspan.kernels.agent_layout import FOUR, ONE, THREE, TWO
 
 
@@ -41,20 +41,6 @@ def triangle_form(store, k, x, row):
         form += x[row, i] * (2.0 * total + store[k, row_0 + i] * x[row, i])
         row_0 += i + ONE
         i += ONE
-    return form
-
-
-@inlined
-def plain_form(store, k, x, row):
-    """`triangle_form` as simply as possible: slower, and compiled sooner."""
-    d, form = np.uint64(x.shape[1]), 0.0
-    start = d
-    for i in range(d):
-        total = 0.0
-        for j in range(i):
-            total += store[k, start + j] * x[row, j]
-        form += x[row, i] * (2.0 * total + store[k, start + i] * x[row, i])
-        start += i + ONE
     return form
 
 
@@ -111,7 +97,7 @@ def four_paired(store, k0, k1, k2, k3, d, pairs):
     return form_0, form_1, form_2, form_3
 
 
-@atomic_kernel()
+@rare
 def times(store, k, x, row, z):
     """Multiply z = V⁻¹x by the triangle of V⁻¹, four of its rows at a time; returns xᵀV⁻¹x. Changes z, which is 0."""
     i, d, form = np.uint64(0), np.uint64(x.shape[1]), 0.0

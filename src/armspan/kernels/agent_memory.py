@@ -19,7 +19,7 @@ from armspan.kernels.agent_layout import (
 )
 
 
-@inlined
+@part
 def mix(mixed, value):
     """Stir a number's bits into a hash; -0.0 is 0.0."""
     mixed = (mixed ^ np.float64(value + 0.0).view(np.uint64)) * np.uint64(0xD6E8FEB86659FD93)
