@@ -4,7 +4,9 @@ import threading
 import warnings
 from typing import Any
 
+import numpy as np
 from numba import cuda
+from numpy.typing import NDArray
 
 from armspan.kernels.gpu import forms
 
@@ -18,6 +20,32 @@ def spread(start, known, by_run, by_entry):
     if r * start.size < known.size:
         for entry in range(start.size):
             known[r * by_run + entry * by_entry] = start[entry]
+
+
+@cuda.jit
+def turn(counts, by_run):
+    """Put each run's numbers together: counts (B, K, R) as by_run (R, B, K), which is changed."""
+    r = cuda.grid(1)
+    if r < counts.shape[2]:
+        for b in range(counts.shape[0]):
+            for k in range(counts.shape[1]):
+                by_run[r, b, k] = counts[b, k, r]
+
+
+def nothing_lost(B: int, K: int, R: int) -> Any:
+    """No suboptimal pulls (B, K, R) yet, on the present GPU: from the host they would take longer than to count."""
+    counts = cuda.device_array((B, K, R), np.uint32)
+    nothing = cuda.to_device(np.zeros(B * K, np.uint32))
+    quietly(spread, -(-R // forms.THREADS), forms.THREADS)(nothing, counts.ravel(), 1, R)
+    cuda.synchronize()
+    return counts
+
+
+def fetch(counts: Any, by_run: NDArray[np.uint32]) -> None:
+    """Copy suboptimal pulls to the host, turned on the GPU, which is far faster there. Changes by_run (R, B, K)."""
+    turned = cuda.device_array(by_run.shape, np.uint32)
+    quietly(turn, -(-by_run.shape[0] // forms.THREADS), forms.THREADS)(counts, turned)
+    turned.copy_to_host(by_run)
 
 
 def knowledge(form: forms.Form, state: Any, R: int) -> tuple[tuple[Any, ...], ...]:

@@ -134,7 +134,7 @@ def _runs_that_fit(work: Job, cuda: Any) -> int:
         problem = problem_of(work.env, policy, single=single, watching=number in work.events)
         assert problem is not None
         carried = max(carried, form_of(problem).bytes_per_run)
-    each = carried + 8 * (2 * work.checkpoints.size + 8) + 4 * octaves.count(work.horizon) * K
+    each = carried + 8 * (2 * work.checkpoints.size + 8) + 8 * octaves.count(work.horizon) * K
     if work.regions is not None:
         n, frames = work.regions.basis.shape[1], work.horizon.bit_length()
         each += 8 * ((frames + 2) * (n * K + 10) + work.checkpoints.size * K * (d * d + 1))

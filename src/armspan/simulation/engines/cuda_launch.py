@@ -103,7 +103,7 @@ class Chunk:
                 ends=octaves.edges(work.horizon).copy(),
             )
         )
-        self.suboptimal = numba_cuda().to_device(np.zeros((octaves.count(work.horizon), K, R), np.uint32))
+        self.suboptimal = device.nothing_lost(octaves.count(work.horizon), K, R)
 
     def _nothing_counted(self) -> Watched:
         """What is counted, on the GPU; V and the rarest pulls come with each launch."""
@@ -124,6 +124,8 @@ class Chunk:
 
     def run(self, curves: FloatArray, suboptimal: NDArray[np.uint32]) -> None:
         """Go to the horizon, copying and thinking ahead while a launch runs. Changes curves (R, C) and suboptimal."""
+        from armspan.kernels.gpu import device
+
         stream, copies = numba_cuda().stream(), []
         with ThreadPoolExecutor(1) as copier, ThreadPoolExecutor(1) as thinker:
             ahead = thinker.submit(self._knobs, np.empty((len(self.schedules), 0)), 0, self.first_steps)
@@ -140,7 +142,7 @@ class Chunk:
                 self.work.advanced(launch.steps * self.runs.size)
             for copy in copies:
                 copy.result()
-        suboptimal[self.rows] = np.moveaxis(self.suboptimal.copy_to_host(), 2, 0)
+        device.fetch(self.suboptimal, suboptimal[self.rows])
         if self.events is not None and not self.work.stopped:
             self.events.take(self.rows, here(self.counted.counted))
 
