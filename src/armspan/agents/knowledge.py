@@ -9,7 +9,7 @@ from armspan._text import percent
 from armspan._typing import BoolArray, FloatArray
 from armspan.agents.answers import ArmKnowledge
 from armspan.agents.state import State
-from armspan.diversity.directions import always, combination, plainest, positive
+from armspan.diversity.directions import always, combination, plainest, positive, scaled
 from armspan.diversity.moments import weakest
 from armspan.kernels import agent_layout as layout
 
@@ -33,12 +33,13 @@ def arm_knowledge(state: State, k: int, feature_names: Sequence[Any]) -> ArmKnow
         words = f"arm {name} was seen least along {where}: {percent(seen / usual, 1)} of the mean"
         return ArmKnowledge(name, pulls, smallest, seen / pulls, direction, words)
     constant = _constant(gram, tolerance, state.settings.intercept)
-    direction = plainest(flat, np.sqrt(np.diag(gram)), constant)
+    sizes = np.sqrt(np.diag(gram))
+    direction = plainest(flat, sizes, constant)
     more = "" if (n := flat.shape[1] - 1) == 0 else f" {n} more direction{'s' if n > 1 else ''}"
     if rule := always(feature_names, direction, constant):
         words = f"where arm {name} was pulled, {rule}" + (f"; it was not seen along{more} either" if more else "")
     else:
-        words = f"arm {name} was seen least along {combination(feature_names, direction)}: not at all"
+        words = f"arm {name} was seen least along {combination(feature_names, scaled(direction, sizes))}: not at all"
         words += f", nor along{more}" if more else ""
     return ArmKnowledge(name, pulls, smallest, seen / pulls, direction, words)
 

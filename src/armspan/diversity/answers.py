@@ -1,5 +1,6 @@
 """Evidence in words: the answers to the two questions, why, what follows, and what would settle an open question."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -98,15 +99,15 @@ def _diverse(problem: Problem, found: Evidence, more: More | None) -> str:
     if never.size:
         a = int(never[0])
         return (
-            f"Arm {problem.arms[a]} leads by {m} or more in at most {_percent(found.share[a, 1])} of the contexts "
-            f"(needed: {_percent(least_share)} or more). {COST}"
+            f"Arm {problem.arms[a]} leads by {m} or more in "
+            f"{_too_little(_percent(found.share[a, 1]), _percent(least_share), ' of the contexts')}. {COST}"
         )
     if flat.size:
         a = int(flat[0])
         where = direction_of(problem, found.weakest[a])
         return (
-            f"Where arm {problem.arms[a]} leads, contexts hardly vary along {where}: their spread there is at most "
-            f"{K * found.spread[a, 1]:.2g} (needed: {K * least_spread:.2g} or more). What the arm earns "
+            f"Where arm {problem.arms[a]} leads, contexts hardly vary along {where}: their spread there is "
+            f"{_too_little(f'{K * found.spread[a, 1]:.2g}', f'{K * least_spread:.2g}')}. What the arm earns "
             "in that direction is not learnt by playing the best arm."
         )
     slack = np.minimum(found.share[:, 0] / least_share, found.spread[:, 0] / least_spread)
@@ -201,5 +202,14 @@ def functional(problem: Problem, direction: FloatArray) -> FloatArray:
     return np.asarray(weights / length) if length > 0 else weights
 
 
+def _too_little(most: str, needed: str, of: str = "") -> str:
+    """An upper limit that is below what is needed, though rounding may hide it."""
+    if most == needed:
+        return f"less than the {needed}{of} that are needed"
+    return f"at most {most}{of} (needed: {needed} or more)"
+
+
 def _percent(value: float) -> str:
+    if 0.99 < value < 1:  # which must not read as all
+        return f"{math.floor(1e4 * value) / 100:g} %"
     return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"

@@ -181,6 +181,7 @@ def exchange(X: FloatArray, work: float = EXCHANGE_WORK) -> IntArray:
     """
     d, rows = X.shape[1], _farthest(X)
     most = max(d, int(work / d**3))
+    best = _value(X[np.sort(rows)])
     while True:
         moment = X[rows].T @ X[rows]
         values, vectors = np.linalg.eigh(moment)
@@ -194,8 +195,12 @@ def exchange(X: FloatArray, work: float = EXCHANGE_WORK) -> IntArray:
             smallest = np.linalg.eigvalsh(trials)[:, 0] if chunk.size else np.zeros(1)
             winner = int(np.argmax(smallest))
             if smallest[winner] > values[0] * (1 + 1e-12):
-                rows[out[winner]] = new[winner]
-                break
+                better = rows.copy()
+                better[out[winner]] = new[winner]
+                value = _value(X[np.sort(better)])
+                if value > best * (1 + 1e-12):  # else it was rounding alone, and might go on for ever
+                    rows, best = better, value
+                    break
         else:
             return rows
 

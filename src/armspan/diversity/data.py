@@ -12,7 +12,7 @@ from armspan._frames import is_frame
 from armspan._typing import FloatArray
 from armspan.diversity import answers
 from armspan.diversity.evidence import MARGIN, PART, evidence
-from armspan.diversity.fits import exact, whiten
+from armspan.diversity.fits import check_sizes, exact, whiten
 from armspan.diversity.measure import Audited, audit_problem
 from armspan.diversity.moments import reward_gap
 from armspan.diversity.report import DiversityReport, Verdict
@@ -45,7 +45,7 @@ class ContextData:
         shared = np.ndim(contexts) == 2
         wanted = ("n", self.n_features) if shared else ("n", self.n_arms, self.n_features)
         given = _validate.array("contexts", contexts, shape=wanted)
-        self.n_contexts = len(given)
+        self.n_contexts, self.contexts = len(given), given
         whole = (self.n_contexts, self.n_arms, self.n_features)
         self._x = np.broadcast_to(given[:, None, :], whole) if shared else given
         self._means = given @ self.theta_hat.T if shared else np.einsum("nkd,kd->nk", given, self.theta_hat)
@@ -161,6 +161,8 @@ def audit(
         raise NotApplicable(f"audit needs an environment that the theory covers, but {outside}")
     check_names("arm_names", arm_names, problem.n_arms)
     check_names("feature_names", feature_names, problem.n_features)
+    if isinstance(problem, ContextData):
+        check_sizes(problem.contexts, feature_names or range(problem.n_features))
     _validate.real("rank_tolerance", rank_tolerance, at_least=0)
     report = audit_problem(problem, rank_tolerance=rank_tolerance, arm_names=arm_names, feature_names=feature_names)
     if not isinstance(problem, ContextData):
@@ -179,6 +181,8 @@ def _is_data(given: Any) -> bool:
 
 def check_names(name: str, given: Sequence[Any] | None, wanted: int) -> None:
     """Refuse names that are not one for each."""
-    if given is not None and (isinstance(given, str) or not hasattr(given, "__len__") or len(given) != wanted):
+    if isinstance(given, str):
+        raise InvalidParameter(f"{name} must be a list of {wanted} names, got {given!r:.60}")
+    if given is not None and (not hasattr(given, "__len__") or len(given) != wanted):
         count = len(given) if hasattr(given, "__len__") else type(given).__name__
         raise InvalidParameter(f"{name} must have {wanted} entries, got {count}")

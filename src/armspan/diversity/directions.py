@@ -58,6 +58,11 @@ def combination(features: Sequence[Any], direction: FloatArray, *, signed: bool 
     return words + (" and others" if len(main) > _MOST_FEATURES else "")
 
 
+def scaled(direction: FloatArray, scale: FloatArray) -> FloatArray:
+    """A direction of features in their own units, for features at one scale; scale : (d,) the size of each."""
+    return positive(direction * np.where(scale > 0, scale, float(scale.max(initial=0.0)) or 1.0))
+
+
 def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) -> str:
     """What is always so where features never vary along a direction; "" where its combination is all there is to say.
 
@@ -68,6 +73,9 @@ def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) 
     fixed, free = ([features[int(j)] for j in np.flatnonzero(used & which)] for which in (constant, ~constant))
     if len(free) == 0 and len(fixed) == 2:
         return f"{fixed[0]} and {fixed[1]} never change; so {fixed[1]} says nothing new"
+    if len(fixed) == 0 and len(free) == 2 and not _alike(np.abs(direction[used])):
+        one, other = direction[used]
+        return f"{free[1]} is always {-one / other:.6g} times {free[0]}"
     if len(fixed) == 1 and len(free) > 1 and _alike(direction[used & ~constant]):
         return f"these columns always add up to the same: {_listed(free)}; so {fixed[0]} says nothing new"
     sides = [[features[int(j)] for j in np.flatnonzero(used & (sign * direction > 0))] for sign in (1, -1)]

@@ -13,6 +13,7 @@ the direction from one half of the contexts and the spread along it from the oth
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -188,7 +189,7 @@ def _least_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) ->
         return 0.0
     values, vectors = np.linalg.eigh(z[mine].T @ z[mine] / len(z))
     error = _error((z @ vectors[:, 0]) ** 2, mine) / math.sqrt(times)
-    return max(float(values[0]) - NormalDist().inv_cdf(1 - alpha) * error, 0.0)
+    return max(float(values[0]) + NormalDist().inv_cdf(alpha) * error, 0.0)
 
 
 def _error(squares: FloatArray, mine: BoolArray) -> float:
@@ -197,15 +198,22 @@ def _error(squares: FloatArray, mine: BoolArray) -> float:
     return float((squares * (mine - share)).std()) / math.sqrt(len(squares))
 
 
+@lru_cache(maxsize=4)
+def _halves(n: int) -> tuple[IntArray, IntArray]:
+    """Two halves of n rows, drawn at random, because rows may alternate; always the same ones."""
+    order = np.random.default_rng(0).permutation(n)
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
 def _most_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> tuple[float, FloatArray]:
     """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
     n, squares = len(z), np.empty(len(z))
-    halves = (slice(0, None, 2), slice(1, None, 2))
+    halves = _halves(n)
     for here, there in (halves, halves[::-1]):
         part, chosen = z[there], mine[there]
         _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
         squares[here] = (z[here] @ vectors[:, 0]) ** 2
     rare = -math.log(alpha) / (n * times)  # so often it may happen and not be seen; its size is 1 on average
-    error = NormalDist().inv_cdf(1 - alpha) * _error(squares, mine) / math.sqrt(times)
+    error = -NormalDist().inv_cdf(alpha) * _error(squares, mine) / math.sqrt(times)
     _, vectors = np.linalg.eigh(z[mine].T @ z[mine])
     return float((squares * mine).mean()) + max(error, rare), vectors[:, 0]

@@ -6,17 +6,22 @@ is not known, and a ridge would only hide that.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.quantiles import f_quantile
+from armspan.errors import InvalidParameter
 
 FEWEST_ROWS = 20
 RANK = 1e-9
+"""Mean squares below this, relative to the largest, are not trusted: in squares, half of the digits are lost."""
+TINY = 1e-11
 """Directions in which scaled contexts vary by less than this, relative to the largest, are none."""
+DROWNED = 1e-10
 RIVALS = 3
 """Arms that an arm is compared with in each context: the two that look best, and the one that is surely best."""
 MOST_PRODUCTS = 30
@@ -44,9 +49,27 @@ def whiten(X: FloatArray) -> Whitened:
     rms = np.where(rms > 0, rms, 1.0)
     even = X / largest / rms
     values, vectors = np.linalg.eigh(even.T @ even / len(X))
-    kept = values > RANK * values[-1]
-    weights = vectors[:, kept] / np.sqrt(values[kept])
-    return Whitened(even @ weights, even, weights, vectors[:, ~kept] / (largest * rms)[:, None])
+    if values[0] > RANK * values[-1]:
+        weights = vectors / np.sqrt(values)
+        return Whitened(even @ weights, even, weights, np.empty((X.shape[1], 0)))
+    Q, R = np.linalg.qr(even)
+    U, sizes, directions = np.linalg.svd(R)
+    r, n = int((sizes > TINY * sizes[0]).sum()), len(X)
+    weights = directions[:r].T * (math.sqrt(n) / sizes[:r])
+    return Whitened(math.sqrt(n) * (Q @ U[:, :r]), even, weights, directions[r:].T / (largest * rms)[:, None])
+
+
+def check_sizes(X: FloatArray, features: Sequence[Any]) -> None:
+    """Refuse columns of contexts (n, d) or (n, K, d) whose differences would be lost beside their size."""
+    rows = X.reshape(len(X), -1)
+    differences, size = np.abs(rows - rows[0]).max(axis=0), np.abs(rows).max(axis=0)
+    drowned = np.flatnonzero((differences > 0) & (differences < DROWNED * size))
+    if drowned.size:
+        feature, first = features[int(drowned[0]) % X.shape[-1]], float(rows[0, drowned[0]])
+        raise InvalidParameter(
+            f"features must be constant, or differ by {DROWNED:g} of their size or more: subtract {first:.17g} "
+            f"from {feature!r}, or leave it out"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from armspan._text import percent, table
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
 from armspan.diversity.data import check_names
-from armspan.diversity.directions import always, combination, plainest
+from armspan.diversity.directions import always, combination, plainest, scaled
 from armspan.diversity.evidence import (
     MARGIN,
     PART,
@@ -23,7 +23,7 @@ from armspan.diversity.evidence import (
     evidence,
     leaders,
 )
-from armspan.diversity.fits import Fits, Whitened, fewest_rows, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.fits import Fits, Whitened, check_sizes, fewest_rows, fit_arms, mixture, scheffe, whiten
 from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
@@ -332,6 +332,7 @@ def audit_log(
     if not isinstance(intercept, bool):
         raise InvalidParameter(f"intercept must be True or False, got {intercept!r:.60}")
     features = list(map(str, range(X.shape[1]) if feature_names is None else feature_names))
+    check_sizes(X, features)
     if intercept:
         X, features = with_intercept(X, features)
     if not 0 < _validate.real("level", level, above=0) < 0.5:
@@ -419,8 +420,9 @@ def _redundant(X: FloatArray, white: Whitened, features: tuple[str, ...]) -> str
     if lost == 0:
         return words
     constant = np.ptp(X, axis=0) == 0
-    direction = plainest(missing, np.sqrt((X**2).mean(axis=0)), constant)
-    rule = always(named, direction, constant) or f"nothing varies along {combination(named, direction)}"
+    sizes = np.sqrt((X**2).mean(axis=0))
+    direction = plainest(missing, sizes, constant)
+    rule = always(named, direction, constant) or f"nothing varies along {combination(named, scaled(direction, sizes))}"
     more = f", and {lost - 1} more such direction{'s' if lost > 2 else ''}" if lost > 1 else ""
     only = f"The other features vary in {X.shape[1] - lost} directions only" if words else None
     only = only or f"The features vary in {X.shape[1] - lost} directions only"
@@ -429,6 +431,9 @@ def _redundant(X: FloatArray, white: Whitened, features: tuple[str, ...]) -> str
 
 def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[str], IntArray]:
     """Names in order, numbers by size and others by letter, and the place of each row's arm among them."""
+    for row, arm in enumerate(arms):
+        if arm is None or type(arm).__name__ == "NAType" or arm != arm:  # which NA refuses to say
+            raise InvalidParameter(f"arms must not be missing, got {arm!r} in row {row}")
     try:
         distinct = set(arms) if names is None else dict.fromkeys(names)
         strange = () if names is None else set(arms) - set(names)
@@ -442,4 +447,8 @@ def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[st
         ordered = sorted(distinct, key=str)
     place = {arm: number for number, arm in enumerate(ordered)}
     whole = all(isinstance(arm, float) and arm.is_integer() for arm in ordered)  # a column with a gap turns into floats
-    return [str(int(arm) if whole else arm) for arm in ordered], np.array([place[arm] for arm in arms], dtype=np.int64)
+    shown = [str(int(arm) if whole else arm) for arm in ordered]
+    if len(set(shown)) < len(shown):
+        first, second = (arm for arm in ordered if str(arm) == next(one for one in shown if shown.count(one) > 1))
+        raise InvalidParameter(f"arms must differ in their names, got {first!r} and {second!r}")
+    return shown, np.array([place[arm] for arm in arms], dtype=np.int64)

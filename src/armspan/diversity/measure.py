@@ -13,7 +13,7 @@ from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.directions import plainest, positive
 from armspan.diversity.intervals import wilson
 from armspan.diversity.meta import MetaContexts, meta_contexts
-from armspan.diversity.moments import leads, losses, one_theta, weakest, weighted_moment
+from armspan.diversity.moments import leads, losses, one_theta, weakest, weakest_of, weighted_moment
 from armspan.diversity.recurrence import basis_contexts
 from armspan.diversity.report import ArmDiversity, DiversityReport
 from armspan.diversity.verdicts import direction_words, verdicts
@@ -180,12 +180,13 @@ def _arm(
             words = f"arm {name} was not best in {sampled:,} sampled contexts" + (", but it can be" if certain else "")
     else:
         moment = weighted_moment(X, weights)
-        smallest, weak = weakest(moment)
+        smallest, weak = weakest_of(X, weights, rank_tolerance)
         missing = weak.shape[1] if smallest == 0 else 0
         constant, rank = (X[0] != 0) & (np.ptp(X, axis=0) == 0), _rank(X, rank_tolerance)
-        direction = plainest(weak, np.sqrt(np.diag(moment)), constant) if missing else positive(weak[:, 0])
+        sizes = np.sqrt(np.diag(moment))
+        direction = plainest(weak, sizes, constant) if missing else positive(weak[:, 0])
         share = smallest / float(np.linalg.eigvalsh(moment)[-1]) if smallest else 0.0
-        words = direction_words(name, feature_names, direction, share, missing, constant)
+        words = direction_words(name, feature_names, direction, share, missing, constant, sizes)
         if missing and sampled is not None and certain is not False:
             words = f"arm {name} was best in {len(X)} of {sampled:,} sampled contexts, too few to tell how it varies"
         moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)

@@ -87,6 +87,22 @@ def weakest(M: FloatArray, tolerance: float = 0.0) -> tuple[float, FloatArray]:
     return float(1 / inverse[-1]), directions[:, -1:]
 
 
+def weakest_of(X: FloatArray, weights: FloatArray, tolerance: float = 1e-9) -> tuple[float, FloatArray]:
+    """`weakest` of the second moment of features X (m, d), by themselves where their squares have lost too many digits.
+
+    tolerance : singular values up to this, relative to the largest, count as 0, with features at one scale.
+    """
+    smallest, weak = weakest(weighted_moment(X, weights))
+    if smallest > 0 or len(X) < X.shape[1] or not X.any(axis=0).all():
+        return smallest, weak
+    rows = X * np.sqrt(weights / weights.sum())[:, None]
+    sizes = np.linalg.svd(rows / np.linalg.norm(rows, axis=0), compute_uv=False)
+    if sizes[-1] <= max(tolerance, 8 * len(X) * np.finfo(np.float64).eps) * sizes[0]:
+        return smallest, weak
+    _, values, directions = np.linalg.svd(rows, full_matrices=False)
+    return float(values[-1] ** 2), directions[-1:].T
+
+
 def one_theta(x: FloatArray, means: FloatArray) -> bool:
     """Whether one θ for all arms explains mean rewards (n, K) of features x (n, K, d), up to rounding."""
     scale, (K, d) = np.maximum(x.max(axis=(0, 1)), -x.min(axis=(0, 1))), x.shape[1:]
@@ -123,5 +139,5 @@ def smallest_eigenvalues(x: FloatArray, means: FloatArray, weights: FloatArray) 
         mine = unique & (best == a)
         p[a] = weights[mine].sum()
         if p[a] > 0:
-            smallest[a], _ = weakest(weighted_moment(x[mine, a], weights[mine]))
+            smallest[a], _ = weakest_of(x[mine, a], weights[mine])
     return p, smallest

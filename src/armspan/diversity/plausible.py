@@ -101,7 +101,7 @@ def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[in
 
 def fewest(alpha: float) -> int:
     """With fewer contexts no lower limit of a spread is above 0: k equal squares have mean k and error √k."""
-    return math.floor(NormalDist().inv_cdf(1 - alpha) ** 2) + 1
+    return math.floor(NormalDist().inv_cdf(alpha) ** 2) + 1
 
 
 def alike(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from armspan._text import counted, percent
 from armspan._typing import BoolArray, FloatArray
 from armspan.diversity.answers import CONSTANT, COST, DIVERSE, GAP, HLS, ONE_THETA
-from armspan.diversity.directions import always, combination
+from armspan.diversity.directions import always, combination, scaled
 from armspan.diversity.evidence import both
 from armspan.diversity.report import ArmDiversity, DiversityReport, Verdict
 
@@ -14,14 +14,20 @@ TINY = 0.01
 
 
 def direction_words(
-    arm: str, features: Sequence[str], direction: FloatArray, share: float, missing: int, constant: BoolArray
+    arm: str,
+    features: Sequence[str],
+    direction: FloatArray,
+    share: float,
+    missing: int,
+    constant: BoolArray,
+    sizes: FloatArray,
 ) -> str:
     """What an arm's weakest direction means.
 
     share : how much its optimal features vary there, compared with where they vary most. missing : in how many
-    directions they do not vary at all. constant : (d,) features that never change there.
+    directions they do not vary at all. constant : (d,) features that never change there. sizes : (d,) of features.
     """
-    where = combination(features, direction)
+    where = combination(features, scaled(direction, sizes) if missing else direction)
     if constant.all() and len(features) > 1:
         return f"where arm {arm} is best, no feature changes"
     if missing:
@@ -81,10 +87,9 @@ def has_gap(report: DiversityReport, noise_scale: float) -> Verdict:
             pulls = f"about {(noise_scale / report.gap) ** 2:.1g} pulls"
             words += f" Beside noise of {noise_scale:.3g} that is tiny: to see it takes {pulls}, so do not count on it."
         return Verdict(GAP, "yes", words)
-    reason = (
-        f"There is no gap between the best arm and the next: it leads by less than {report.margin:.3g} in 5 % of the "
-        "contexts, and in some by less than any margin. Expect regret like log T, not constant."
-    )
+    often = f"it leads by less than {report.margin:.3g} in 5 % of the contexts, and in some by less than any margin"
+    often = often if report.margin > 0 else "in some contexts it does not lead at all"
+    reason = f"There is no gap between the best arm and the next: {often}. Expect regret like log T, not constant."
     return Verdict(GAP, "no", reason)
 
 

@@ -1,0 +1,135 @@
+"""What someone with computations of their own found wrong in audits: each case once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from armspan import LinUCB, audit
+from armspan.diversity import audit_log
+from armspan.environments import FiniteContexts
+from armspan.errors import InvalidParameter
+
+OFFSETS = (0.0, 1e5, 1e7, 1e9)
+
+
+def _log(offset, seed, *, flat):
+    """Two arms that lead by the sign of v, beside a feature with an offset, which may be flat where arm 0 leads."""
+    rng = np.random.default_rng(seed)
+    v = rng.normal(size=3000)
+    v += 0.5 * np.sign(v)
+    g = rng.normal(size=3000) * (v < 0 if flat else 1)
+    arms = rng.integers(2, size=3000)
+    return np.column_stack([v, offset + g]), arms, np.where(arms == 0, v, -v) + 0.3 * rng.normal(size=3000)
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_offset_hides_no_direction(offset, seed):
+    flat, full = (audit_log(*_log(offset, seed, flat=flat), intercept=True) for flat in (True, False))
+    assert [said.answer for said in flat.verdicts[:2]] == ["no", "no"]
+    assert full.verdicts[1].answer == "yes"
+    assert flat.rank == full.rank == 3
+    assert flat.redundant == full.redundant == ""
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_nor_does_it_in_contexts_with_known_parameters(offset):
+    theta = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
+    for flat, answer in ((True, "no"), (False, "yes")):
+        X, _, _ = _log(offset, 0, flat=flat)
+        report = audit(contexts=np.column_stack([X, np.ones(len(X))]), theta_hat=theta)
+        assert report.verdicts[1].answer == answer
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5, 1e7])
+def test_exact_audits_span_with_an_offset(offset):
+    """Features (offset + k, 1) span for any two k, by integers alone."""
+    x = np.array([[offset + k, 1.0] for k in range(4)])
+    report = audit(FiniteContexts(x, [[1.0, -offset - 1.4], [-1.0, offset + 1.4]]))
+    assert report.verdicts[1].answer == "yes"
+    assert [row.rank for row in report.arms] == [2, 2]
+
+
+def test_an_offset_beyond_what_numbers_hold_is_refused():
+    X, arms, rewards = _log(1e13, 0, flat=False)
+    with pytest.raises(InvalidParameter, match="features must be constant, or differ by 1e-10 of their size"):
+        audit_log(X, arms, rewards, intercept=True, feature_names=["v", "when"])
+    with pytest.raises(InvalidParameter, match="from 1, or leave it out"):
+        audit(contexts=X, theta_hat=np.eye(2))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
+def test_missing_arms_are_refused(missing):
+    X, _, rewards = _log(0.0, 0, flat=False)
+    with pytest.raises(InvalidParameter, match="arms must not be missing, got .* in row 2"):
+        audit_log(X, [0, 1, missing] * 1000, rewards)
+
+
+def test_arms_that_read_alike_are_refused():
+    X, arms, rewards = _log(0.0, 0, flat=False)
+    with pytest.raises(InvalidParameter, match="arms must differ in their names, got 0 and '0'"):
+        audit_log(X, [0 if arm else "0" for arm in arms], rewards)
+
+
+def test_letters_are_no_list_of_names():
+    X, arms, rewards = _log(0.0, 0, flat=False)
+    with pytest.raises(InvalidParameter, match="feature_names must be a list of 2 names, got 'ab'"):
+        audit_log(X, arms, rewards, feature_names="ab")
+
+
+@pytest.mark.parametrize("level", [1e-17, 1e-300])
+def test_any_level_above_0_will_do(level):
+    said = audit_log(*_log(0.0, 0, flat=True), level=level).verdicts[1]
+    assert said.answer in ("no", "not known")
+
+
+def test_a_no_never_reads_as_if_the_need_were_met():
+    """The limit may be just below what is needed: then both would be printed alike."""
+    for seed in range(6):
+        reason = audit_log(*_log(0.0, seed, flat=True), intercept=True).verdicts[1].reason
+        most, _, needed = reason.partition(" (needed: ")
+        assert not needed or most.split()[-1] != needed.split()[0]
+
+
+def test_nearly_all_is_not_all():
+    report = audit_log(*_log(0.0, 0, flat=False), intercept=True)
+    assert report.leadless[1] > 0
+    assert "at least 100 %" not in report.verdicts[2].reason
+
+
+def test_limits_do_not_depend_on_the_order_of_rows():
+    """A column that alternates from row to row must not be split by the parity of rows."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=4000), np.resize([-1.0, 1.0], 4000), np.ones(4000)])
+    arms = rng.integers(2, size=4000)
+    rewards = np.where(arms == 0, X[:, 0], -X[:, 0]) + 0.3 * rng.normal(size=4000)
+    order = rng.permutation(4000)
+    here, there = audit_log(X, arms, rewards), audit_log(X[order], arms[order], rewards[order])
+    for one, other in zip(here.arms, there.arms, strict=True):
+        assert one.spread[1] == pytest.approx(other.spread[1], rel=0.1)
+
+
+def test_columns_in_other_units_are_told_as_such():
+    X, arms, rewards = _log(0.0, 0, flat=False)
+    centimetres = np.column_stack([X, 100 * X[:, 1]])
+    report = audit_log(centimetres, arms, rewards, feature_names=["v", "height_m", "height_cm"])
+    assert "height_cm is always 100 times height_m" in report.redundant
+
+
+def test_agents_tell_it_too():
+    agent = LinUCB(alpha=1.0, ridge=1.0).agent(1, feature_names=["m", "cm", "kg"])
+    for m, kg in ((1.0, 5.0), (2.0, 3.0), (3.0, 1.0), (4.0, 7.0)):
+        agent.update(0, [m, 100 * m, kg], 1.0)
+    assert "cm is always 100 times m" in str(agent.diversity())
+
+
+def test_three_columns_of_different_size_are_told_at_one_scale():
+    X, arms, rewards = _log(0.0, 0, flat=False)
+    names = ["v", "grams", "sum_in_kg"]
+    report = audit_log(np.column_stack([X[:, 0], 1000 * X[:, 1], X[:, 0] + X[:, 1]]), arms, rewards, feature_names=names)
+    assert all(name in report.redundant for name in names)
+
+
+def test_equal_arms_lead_nowhere():
+    env = FiniteContexts([[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)))
+    assert "less than 0" not in audit(env).verdicts[2].reason
