@@ -87,7 +87,8 @@ def distribution(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatA
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     """One of the allowed words."""
     if value not in allowed:
-        raise InvalidParameter(f"{name} must be one of {', '.join(allowed)}, got {_short(value)}")
+        words = ", ".join(word or '""' for word in allowed)
+        raise InvalidParameter(f"{name} must be one of {words}, got {_short(value)}")
     return str(value)
 
 

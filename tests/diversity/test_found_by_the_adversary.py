@@ -1,5 +1,7 @@
 """What someone with computations of their own found wrong in audits: each case once."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from armspan.errors import InvalidParameter
 OFFSETS = (0.0, 1e5, 1e7, 1e9)
 
 
-def _log(offset, seed, *, flat):
+def _log(offset: float, seed: int, *, flat: bool) -> Any:
     """Two arms that lead by the sign of v, beside a feature with an offset, which may be flat where arm 0 leads."""
     rng = np.random.default_rng(seed)
     v = rng.normal(size=3000)
@@ -24,7 +26,7 @@ def _log(offset, seed, *, flat):
 
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_large_offset_hides_no_direction(offset, seed):
+def test_a_large_offset_hides_no_direction(offset: float, seed: int) -> None:
     flat, full = (audit_log(*_log(offset, seed, flat=flat), intercept=True) for flat in (True, False))
     assert [said.answer for said in flat.verdicts[:2]] == ["no", "no"]
     assert full.verdicts[1].answer == "yes"
@@ -33,7 +35,7 @@ def test_a_large_offset_hides_no_direction(offset, seed):
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
-def test_nor_does_it_in_contexts_with_known_parameters(offset):
+def test_nor_does_it_in_contexts_with_known_parameters(offset: float) -> None:
     theta = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
     for flat, answer in ((True, "no"), (False, "yes")):
         X, _, _ = _log(offset, 0, flat=flat)
@@ -42,7 +44,7 @@ def test_nor_does_it_in_contexts_with_known_parameters(offset):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e5, 1e7])
-def test_exact_audits_span_with_an_offset(offset):
+def test_exact_audits_span_with_an_offset(offset: float) -> None:
     """Features (offset + k, 1) span for any two k, by integers alone."""
     x = np.array([[offset + k, 1.0] for k in range(4)])
     report = audit(FiniteContexts(x, [[1.0, -offset - 1.4], [-1.0, offset + 1.4]]))
@@ -50,7 +52,7 @@ def test_exact_audits_span_with_an_offset(offset):
     assert [row.rank for row in report.arms] == [2, 2]
 
 
-def test_an_offset_beyond_what_numbers_hold_is_refused():
+def test_an_offset_beyond_what_numbers_hold_is_refused() -> None:
     X, arms, rewards = _log(1e13, 0, flat=False)
     with pytest.raises(InvalidParameter, match="features must be constant, or differ by 1e-10 of their size"):
         audit_log(X, arms, rewards, intercept=True, feature_names=["v", "when"])
@@ -59,31 +61,31 @@ def test_an_offset_beyond_what_numbers_hold_is_refused():
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
-def test_missing_arms_are_refused(missing):
+def test_missing_arms_are_refused(missing: object) -> None:
     X, _, rewards = _log(0.0, 0, flat=False)
-    with pytest.raises(InvalidParameter, match="arms must not be missing, got .* in row 2"):
+    with pytest.raises(InvalidParameter, match=r"arms must not be missing, got .* in row 2"):
         audit_log(X, [0, 1, missing] * 1000, rewards)
 
 
-def test_arms_that_read_alike_are_refused():
+def test_arms_that_read_alike_are_refused() -> None:
     X, arms, rewards = _log(0.0, 0, flat=False)
     with pytest.raises(InvalidParameter, match="arms must differ in their names, got 0 and '0'"):
         audit_log(X, [0 if arm else "0" for arm in arms], rewards)
 
 
-def test_letters_are_no_list_of_names():
+def test_letters_are_no_list_of_names() -> None:
     X, arms, rewards = _log(0.0, 0, flat=False)
     with pytest.raises(InvalidParameter, match="feature_names must be a list of 2 names, got 'ab'"):
         audit_log(X, arms, rewards, feature_names="ab")
 
 
 @pytest.mark.parametrize("level", [1e-17, 1e-300])
-def test_any_level_above_0_will_do(level):
+def test_any_level_above_0_will_do(level: float) -> None:
     said = audit_log(*_log(0.0, 0, flat=True), level=level).verdicts[1]
     assert said.answer in ("no", "not known")
 
 
-def test_a_no_never_reads_as_if_the_need_were_met():
+def test_a_no_never_reads_as_if_the_need_were_met() -> None:
     """The limit may be just below what is needed: then both would be printed alike."""
     for seed in range(6):
         reason = audit_log(*_log(0.0, seed, flat=True), intercept=True).verdicts[1].reason
@@ -91,17 +93,17 @@ def test_a_no_never_reads_as_if_the_need_were_met():
         assert not needed or most.split()[-1] != needed.split()[0]
 
 
-def test_nearly_all_is_not_all():
+def test_nearly_all_is_not_all() -> None:
     report = audit_log(*_log(0.0, 0, flat=False), intercept=True)
     assert report.leadless[1] > 0
     assert "at least 100 %" not in report.verdicts[2].reason
 
 
-def test_limits_do_not_depend_on_the_order_of_rows():
+def test_limits_do_not_depend_on_the_order_of_rows() -> None:
     """A column that alternates from row to row must not be split by the parity of rows."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=4000), np.resize([-1.0, 1.0], 4000), np.ones(4000)])
-    arms = rng.integers(2, size=4000)
+    arms: Any = rng.integers(2, size=4000)
     rewards = np.where(arms == 0, X[:, 0], -X[:, 0]) + 0.3 * rng.normal(size=4000)
     order = rng.permutation(4000)
     here, there = audit_log(X, arms, rewards), audit_log(X[order], arms[order], rewards[order])
@@ -109,27 +111,29 @@ def test_limits_do_not_depend_on_the_order_of_rows():
         assert one.spread[1] == pytest.approx(other.spread[1], rel=0.1)
 
 
-def test_columns_in_other_units_are_told_as_such():
+def test_columns_in_other_units_are_told_as_such() -> None:
     X, arms, rewards = _log(0.0, 0, flat=False)
     centimetres = np.column_stack([X, 100 * X[:, 1]])
     report = audit_log(centimetres, arms, rewards, feature_names=["v", "height_m", "height_cm"])
     assert "height_cm is always 100 times height_m" in report.redundant
 
 
-def test_agents_tell_it_too():
+def test_agents_tell_it_too() -> None:
     agent = LinUCB(alpha=1.0, ridge=1.0).agent(1, feature_names=["m", "cm", "kg"])
     for m, kg in ((1.0, 5.0), (2.0, 3.0), (3.0, 1.0), (4.0, 7.0)):
         agent.update(0, [m, 100 * m, kg], 1.0)
     assert "cm is always 100 times m" in str(agent.diversity())
 
 
-def test_three_columns_of_different_size_are_told_at_one_scale():
+def test_three_columns_of_different_size_are_told_at_one_scale() -> None:
     X, arms, rewards = _log(0.0, 0, flat=False)
     names = ["v", "grams", "sum_in_kg"]
-    report = audit_log(np.column_stack([X[:, 0], 1000 * X[:, 1], X[:, 0] + X[:, 1]]), arms, rewards, feature_names=names)
+    report = audit_log(
+        np.column_stack([X[:, 0], 1000 * X[:, 1], X[:, 0] + X[:, 1]]), arms, rewards, feature_names=names
+    )
     assert all(name in report.redundant for name in names)
 
 
-def test_equal_arms_lead_nowhere():
+def test_equal_arms_lead_nowhere() -> None:
     env = FiniteContexts([[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)))
     assert "less than 0" not in audit(env).verdicts[2].reason

@@ -153,6 +153,13 @@ def test_axes_are_logarithmic_as_asked_for(log: str, result: Any) -> None:
     assert ("log" in axes.get_xlabel(), "log" in axes.get_ylabel()) == ("x" in log, "y" in log)
 
 
+@pytest.mark.parametrize("log", ["y", "xy"])
+def test_no_regret_has_no_logarithm(log: str) -> None:
+    sure = armspan.simulate(paper_1a(), armspan.Oracle(), horizon=200, runs=2)
+    with pytest.raises(InvalidParameter, match='log must be "" or "x", as oracle has no regret'):
+        sure.plot(log=log)
+
+
 def test_a_single_run_has_no_band(result: Any) -> None:
     one = armspan.simulate(paper_1a(), armspan.LinUCBd(), horizon=200, runs=1)
     axes: Any = one.plot()
@@ -165,8 +172,8 @@ def test_a_single_run_has_no_band(result: Any) -> None:
     [
         ({"policies": ["LinTS"]}, "policy must be one of LinUCB-d, greedy, UCB per context, got 'LinTS'"),
         ({"policies": []}, "policies must name at least one policy, got none"),
-        ({"log": "z"}, "log must be one of , x, y, xy, got 'z'"),
-        ({"shade": "se"}, "shade must be one of interval, sd, , got 'se'"),
+        ({"log": "z"}, "log must be one of \"\", x, y, xy, got 'z'"),
+        ({"shade": "se"}, "shade must be one of interval, sd, \"\", got 'se'"),
     ],
 )
 def test_bad_options_of_a_result(options: Any, said: str, result: Any) -> None:

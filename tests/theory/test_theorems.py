@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from armspan import theory
 from armspan.diversity import problem_numbers, regret_bound
-from armspan.environments import diversity_dial, paper_1a, paper_1b
+from armspan.environments import FiniteContexts, diversity_dial, paper_1a, paper_1b
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
@@ -198,3 +198,10 @@ def test_theorems_refuse_what_they_do_not_cover(p: float, lambda_0: float, gap: 
     if p == 0.1:
         with pytest.raises(InvalidParameter, match=sentence):
             theory.theorem_1(problem, 10, lambda_0)
+
+
+def test_without_noise_there_is_no_bound() -> None:
+    """The proof divides by R, and α_t with R = 0 is not the one that it needs."""
+    env = FiniteContexts(paper_1b().features, paper_1b().theta, noise=0.0)
+    with pytest.raises(InvalidParameter, match="noise_scale must be > 0, got 0"):
+        regret_bound(env)

@@ -25,7 +25,7 @@ CAPTION = (
 WORDS = (
     "An arm's own contexts are those that it leads by the margin or more. Where they spread in all directions, playing "
     "the best arm also teaches about it everywhere, and exploration is nearly free. The spread is 1 where an arm's "
-    "contexts are as varied as all contexts together, and 0 where they do not vary in some direction.",
+    "contexts differ as much as an even share of all contexts would, and 0 where they do not vary in some direction.",
     "Diverse and gap, both yes: a policy that explores by width, such as LinUCB-d, will stop exploring by itself, and "
     "regret stays constant.",
     "Diverse yes, gap no: playing well still teaches about every arm, but near ties keep costing a little: expect "

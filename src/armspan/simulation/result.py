@@ -246,6 +246,9 @@ class Result:
         shown = self if policies is None else self.only([policies] if isinstance(policies, str) else policies)
         if log is not None:
             _validate.one_of("log", log, ("", "x", "y", "xy"))
+            without = [name for name, end in zip(shown.policies, shown.mean()[:, -1], strict=True) if end <= 0]
+            if "y" in log and without:
+                raise InvalidParameter(f'log must be "" or "x", as {without[0]} has no regret, got {log!r}')
         _validate.one_of("shade", shade, tuple(_SHADES))
         from armspan.plots import curves, looks
         from armspan.plots.canvas import canvas, legend
@@ -277,7 +280,10 @@ class Result:
             The axes that were drawn in.
         """
         if not self.events:
-            raise NotApplicable("plot_events needs a result with events: simulate(..., events=True)")
+            raise NotApplicable(
+                "plot_events needs a result with events: simulate(..., events=True), with a policy whose events are "
+                "counted, such as LinUCB-d"
+            )
         policy = _validate.one_of("policy", next(iter(self.events)) if policy is None else policy, list(self.events))
         _validate.one_of("what", what, ("regret", "end", "knowledge", "pulls"))
         from armspan.plots import proof

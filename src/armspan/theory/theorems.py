@@ -239,12 +239,12 @@ def _bound(problem: ProblemNumbers, rarity: float, last_exploration: float) -> B
 def _gap(problem: ProblemNumbers) -> float:
     """Δ in units of the noise."""
     _validate.real("gap", problem.gap, above=0)
-    return problem.gap / problem.noise_scale if problem.noise_scale else problem.gap
+    return problem.gap / _validate.real("noise_scale", problem.noise_scale, above=0)
 
 
 def _bias_step(problem: ProblemNumbers) -> float:
     """exp(12l²s²/(2 + d)): from this step on l·s no longer dominates α_t."""
-    s = problem.parameter_bound / problem.noise_scale if problem.noise_scale else problem.parameter_bound
+    s = problem.parameter_bound / _validate.real("noise_scale", problem.noise_scale, above=0)
     with np.errstate(over="ignore"):
         return float(np.exp(12 * (problem.feature_bound * s) ** 2 / (2 + problem.n_features)))
 
