@@ -80,6 +80,9 @@ def test_every_kind_of_policy() -> None:
         ({"environment": {"kind": "box"}}, "environment box lacks the key 'theta'"),
         ({"environment": {"kind": "finite", **TABLE, "noise": {"kind": "pink"}}}, "noise kind must be one of gaussian"),
         ({"environment": {"kind": "finite", **TABLE, "noise": {"scale": 1}}}, "noise lacks the key 'kind'"),
+        ({"name": 3}, "name must be text, got 3"),
+        ({"name": ""}, "name must not be blank, got ''"),
+        ({"policies": [{"kind": "Greedy", "label": " "}]}, "label of policy 1 must not be blank, got ' '"),
         ({"policies": []}, "policies must be one or more [[policies]] tables"),
         ({"policies": [{"kind": "LinUCBd"}, {}]}, "policy 2 must have a kind: "),
         ({"policies": [{"kind": "UCB0"}]}, "kind of policy 1 must be one of "),
@@ -104,6 +107,16 @@ def test_files_that_are_no_toml(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ArmspanError, match=r"spec.toml is not valid TOML"):
         load_spec(path)
+
+
+@pytest.mark.parametrize("kind", ["toml", "json"])
+def test_a_mark_in_front_of_a_file_does_not_count(kind: str, tmp_path: Path) -> None:
+    """Some editors put a byte order mark there."""
+    path = tmp_path / f"spec.{kind}"
+    toml = 'horizon = 7\nenvironment.kind = "paper_1a"\npolicies = [{kind = "Greedy"}]\n'
+    json = '{"horizon": 7, "environment": {"kind": "paper_1a"}, "policies": [{"kind": "Greedy"}]}'
+    path.write_text(toml if kind == "toml" else json, encoding="utf-8-sig")
+    assert load_spec(path).horizon == 7
 
 
 def test_alpha_in_a_file_is_an_array_over_t() -> None:

@@ -53,6 +53,8 @@ def test_the_example_is_one() -> None:
         ({"environments": [{"kind": "paper_1a"}, {"kind": "paper_1a"}]}, "environment 2 must have a name of its own"),
         ({"policies": [{"kind": "Greedy", "alpha": {"grid": [1]}}]}, "policy 1, Greedy, has an unknown key 'alpha'"),
         ({"policies": [{"kind": "Greedy", "label": 3}]}, "label of policy 1 must be text, got 3"),
+        ({"policies": [{"kind": "Greedy", "label": ""}]}, "label of policy 1 must not be blank, got ''"),
+        ({"environments": [{"kind": "paper_1a", "label": ""}]}, "label of environment 1 must not be blank"),
         ({"policies": [{"kind": {"grid": ["Greedy", "LinUCBx"]}}]}, "kind of policy 1 must be one of "),
     ],
 )

@@ -62,7 +62,7 @@ def read_content(path: str | PathLike[str]) -> Mapping[str, Any]:
     """What a file holds: JSON if its name ends in .json, or else TOML."""
     is_json = Path(path).suffix == ".json"
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark in front
         content = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror}") from None
@@ -88,9 +88,11 @@ def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") 
 
 
 def text(key: str, value: Any) -> str:
-    """A text, or a refusal."""
+    """A text that is not blank, or a refusal."""
     if not isinstance(value, str):
         raise InvalidParameter(f"{key} must be text, got {value!r:.60}")
+    if not value.strip():
+        raise InvalidParameter(f"{key} must not be blank, got {value!r:.60}")
     return value
 
 
@@ -128,6 +130,8 @@ def as_policy(where: str, entry: Mapping[str, Any]) -> Policy:
         raise InvalidParameter(f"{where} must have a kind: {', '.join(POLICIES)}")
     policy = POLICIES[_validate.one_of(f"kind of {where}", entry["kind"], tuple(POLICIES))]
     check_keys(f"{where}, {entry['kind']},", entry, needs=("kind",), may=tuple(field.name for field in fields(policy)))
+    if "label" in entry:
+        text(f"label of {where}", entry["label"])
     return policy(**{key: value for key, value in entry.items() if key != "kind"})
 
 
