@@ -134,6 +134,7 @@ def _wrong_for_all(command: str, folder: Path) -> list[tuple[list[str], str]]:
                 ([*WORKS[command][0], flag, str(path)], f"--out must be a folder that can be written, got {path}")
             )
             tried.append(([*first, flag], "--out must have a value (see "))
+            tried.append(([*first, flag, ""], "--out must be a path, got ''"))
         if action.metavar == "SPEC":
             broken, empty = folder / "broken.toml", folder / "empty.toml"
             broken.write_text("horizon = [")
@@ -144,6 +145,7 @@ def _wrong_for_all(command: str, folder: Path) -> list[tuple[list[str], str]]:
                 ([str(broken)], f"{broken} is not valid TOML: "),
                 ([str(empty)], "the s"),
                 ([], "SPEC must be given"),
+                ([""], "SPEC must be a path, got ''"),
             ]
     return tried
 

@@ -2,11 +2,10 @@
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 from armspan.backends.choice import PROCESSES
-from armspan.cli.parser import Parser, whole
+from armspan.cli.parser import Parser, path, whole
 from armspan.experiments.spec import Spec
 from armspan.experiments.sweep_spec import SweepSpec
 from armspan.simulation.engines import NAMES, PRECISIONS
@@ -17,7 +16,7 @@ Described = TypeVar("Described", Spec, SweepSpec)
 def add_spec(parser: Parser) -> None:
     """The file that describes an experiment."""
     help_ = "a TOML or JSON file; the docs' page “Experiments in a file” lists its keys"
-    parser.add_argument("spec", type=Path, metavar="SPEC", help=help_)
+    parser.add_argument("spec", type=path, metavar="SPEC", help=help_)
 
 
 def add_sizes(parser: Parser) -> None:
@@ -52,7 +51,7 @@ def add_backend(parser: Parser) -> None:
 
 def add_output(parser: Parser, writes: str, *, prints: str = "the summary") -> None:
     """Where files go, and what is printed for machines."""
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"write {writes} to this folder")
+    parser.add_argument("--out", type=path, metavar="FOLDER", help=f"write {writes} to this folder")
     add_json(parser, prints)
 
 

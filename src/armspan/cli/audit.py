@@ -1,14 +1,13 @@
 """armspan audit: are the contexts of logged decisions diverse, and is there a gap? From a table with one row each."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from armspan._files import write_text
 from armspan._json import as_json
 from armspan.cli.arguments import add_output
 from armspan.cli.output import can_draw, need, output_folder, show, tell
-from armspan.cli.parser import add_command, names, number
+from armspan.cli.parser import add_command, names, number, path
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.logged import LEVEL
 from armspan.simulation.recommend import recommend
@@ -29,7 +28,7 @@ def add_parser(commands: Any) -> None:
         "answers are yes, no or not known. The log is a CSV or Parquet table with one row per decision.",
         example=EXAMPLE,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the table (.csv or .parquet)")
+    parser.add_argument("file", type=path, metavar="FILE", help="the table (.csv or .parquet)")
     parser.add_argument("--arm", metavar="NAME", default="arm", help="column of the chosen arm (default: arm)")
     parser.add_argument("--reward", metavar="NAME", default="reward", help="column of the reward (default: reward)")
     parser.add_argument(

@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 _SAID = {"expected one argument": "must have a value", "ignored explicit argument": "must have no value, got"}
@@ -101,6 +102,13 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def path(text: str) -> Path:
+    """A path; an empty one would be the current folder, which is called "."."""
+    if not text:
+        raise argparse.ArgumentTypeError("must be a path, got ''")
+    return Path(text)
 
 
 def names(text: str) -> list[str]:

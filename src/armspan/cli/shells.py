@@ -3,9 +3,8 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from armspan.cli.parser import Parser
+from armspan.cli.parser import Parser, path
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _argument(action: argparse.Action, parser: Parser) -> Argument:
     kind = "word" if words else "text"
     if action.nargs == 0:
         kind = "none"
-    elif action.type is Path:
+    elif action.type is path:
         kind = "folder" if name == "FOLDER" else "file"
     return Argument(tuple(action.option_strings), name, (action.help or "").replace("%%", "%"), words, kind)
 

@@ -5,7 +5,6 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armspan._files import write_text
@@ -13,7 +12,7 @@ from armspan._json import as_json
 from armspan._text import counted, table
 from armspan.cli.arguments import add_backend, add_engine, add_output, add_sizes, add_spec, resized
 from armspan.cli.output import can_draw, need, output_folder, show, stopped, warn
-from armspan.cli.parser import add_command
+from armspan.cli.parser import add_command, path
 from armspan.cli.progress import Bars
 from armspan.errors import DamagedCell
 from armspan.experiments.sweep_spec import load_sweep
@@ -42,7 +41,7 @@ def add_parser(commands: Any) -> None:
     add_engine(parser)
     add_backend(parser)
     add_output(parser, "finished cells, table.csv and the figure", prints="the rows of the table")
-    parser.add_argument("--folder", dest="out", type=Path, help=argparse.SUPPRESS)  # its name before there was --out
+    parser.add_argument("--folder", dest="out", type=path, help=argparse.SUPPRESS)  # its name before there was --out
     parser.set_defaults(run=run)
 
 
