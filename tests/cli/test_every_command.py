@@ -200,6 +200,15 @@ def test_tables_fit_80_columns_and_prose_fits_a_terminal(command: str, capsys: p
         assert fitted(out, 80).split() == out.split()
 
 
+@pytest.mark.parametrize("module", ["armspan", "armspan.cli.main"])
+def test_the_package_can_be_run(module: str) -> None:
+    """By `python -m`, for those whose shell does not find the command; it calls itself what it is called."""
+    for arguments, code in ((["--version"], 0), (["bound"], 2)):
+        done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True)
+        assert done.returncode == code
+        assert (done.stdout + done.stderr).startswith("armspan ")
+
+
 def test_an_output_that_lacks_letters_gets_their_codes() -> None:
     """λ is not in ASCII."""
     command = [sys.executable, "-m", "armspan.cli.main", "bound", SPEC, "--horizon", "50"]
