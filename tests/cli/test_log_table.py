@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from armspan.cli.log_table import MOST_LEVELS, LogTable, prepare, read
@@ -317,3 +319,48 @@ def test_rows_that_are_longer_than_the_first_line_are_refused_unless_nothing_is_
         read(path, ",", "arm")
     path.write_text("arm,reward,age\na,1,30,\nb,0,40,\n")
     assert list(read(path, ",", "arm").columns) == ["arm", "reward", "age"]
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [("arm,reward,age,reward", "reward"), ("arm,reward,age,arm", "arm"), ("arm,age,reward,age", "age")],
+)
+def test_two_columns_of_one_name_are_refused(header: str, name: str, tmp_path: Path) -> None:
+    sentence = rf"cannot read .*: columns must have different names, got '{name}' 2 times$"
+    csv, parquet = tmp_path / "log.csv", tmp_path / "log.parquet"
+    csv.write_text(f"{header}\n1,2,3,4\n", encoding="utf-8-sig")
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 4, names=header.split(",")), parquet)
+    for path in (csv, parquet):
+        with pytest.raises(BadFile, match=sentence):
+            read(path)
+    csv.write_text("arm,reward,age,,\na,1,2,3,4\n")
+    assert list(read(csv).columns) == ["arm", "reward", "age", "Unnamed: 3", "Unnamed: 4"]
+
+
+@pytest.mark.parametrize("index", [["age"], ["visits", "arm"]])
+def test_the_named_index_of_a_parquet_file_is_a_column(index: list[str], tmp_path: Path) -> None:
+    frame = table(arm=np.resize([1, 2, None], N))
+    frame.set_index(index).to_parquet(tmp_path / "log.parquet")
+    found = read(tmp_path / "log.parquet")
+    assert set(found.columns) == set(frame.columns)
+    np.testing.assert_array_equal(prepared(found, features=["age", "visits"]).X, prepared(frame).X)
+    frame.set_index("age", drop=False).to_parquet(tmp_path / "log.parquet")
+    assert list(read(tmp_path / "log.parquet").columns) == list(frame.columns)
+    frame.set_index(frame["age"].rename(None)).to_parquet(tmp_path / "log.parquet")  # these are labels of rows
+    assert list(read(tmp_path / "log.parquet").columns) == list(frame.columns)
+
+
+def test_numbers_may_name_the_columns_of_a_parquet_file(tmp_path: Path) -> None:
+    frame = table()
+    frame.columns = pd.Index([0, 1, 2, 3])
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert prepared(read(tmp_path / "log.parquet", arm="0"), arm="0", reward="1").features == ["2", "3"]
+
+
+@pytest.mark.parametrize("sep", ["", "::", "→"])
+def test_what_cannot_separate_columns_is_refused(sep: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("arm reward\tage\n1 2\t3\n")
+    with pytest.raises(InvalidParameter, match=rf"--sep must be a single ASCII character or one of .*, got '{sep}'$"):
+        read(tmp_path / "log.csv", sep)
+    assert list(read(tmp_path / "log.csv", "\\s+").columns) == ["arm", "reward", "age"]
+    assert list(read(tmp_path / "log.csv", "\\t").columns) == ["arm reward", "age"]

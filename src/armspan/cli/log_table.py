@@ -3,6 +3,8 @@
 import difflib
 import re
 import warnings
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from armspan.errors import BadFile, InvalidParameter
 PROPENSITIES = {"propensity", "propensity_score", "pscore", "probability", "prob", "p", "logging_probability"}
 TIMES = {"time", "timestamp", "date", "datetime"}
 IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
+SPACES = {"\\t": "\t", "\\s+": "\\s+"}
+"""What may separate columns besides a character, as it is typed and as pandas knows it."""
 MOST_LEVELS = 50
 """A column with more different words than this is not a category."""
 
@@ -56,15 +60,14 @@ def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
     """The table in a CSV or Parquet file; the column of the arm as it stands, whatever it looks like."""
     if path.suffix not in (".csv", ".parquet"):
         raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
+    if len(sep.encode()) != 1 and sep not in SPACES:
+        raise InvalidParameter(f"--sep must be a single ASCII character or one of {', '.join(SPACES)}, got {sep!r}")
     try:
         if path.suffix == ".parquet":
-            table = pd.read_parquet(path)
-            if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
-                table[arm] = pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable")[arm]
-            return table
+            return _read_parquet(path, arm)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return _read_csv(path, "\t" if sep == "\\t" else sep, arm)
+            return _read_csv(path, SPACES.get(sep, sep), arm)
     except pd.errors.ParserWarning:
         raise BadFile(f"cannot read {path}: a row has more entries than there are columns in the first line") from None
     except OSError as error:
@@ -73,9 +76,28 @@ def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
         raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
 
 
+def _read_parquet(path: Path, arm: str) -> pd.DataFrame:
+    """A Parquet file; an index with a name is a column like any other, as it is in a CSV file."""
+    from pyarrow.parquet import ParquetFile
+
+    if path.is_file():
+        _refuse_twins(ParquetFile(path).schema_arrow.names)
+    table = _with_index(pd.read_parquet(path))
+    if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
+        table[arm] = _with_index(pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable"))[arm]
+    return table
+
+
+def _with_index(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its index as columns, unless it has no name or there is such a column already."""
+    named = [name for name in table.index.names if name is not None and name not in table]
+    return table.reset_index(level=named).reset_index(drop=True).rename(columns=str)
+
+
 def _read_csv(path: Path, sep: str, arm: str) -> pd.DataFrame:
     """A CSV file; spaces around the names of its columns do not count, unless names would then be the same."""
-    form: dict[str, Any] = {"sep": sep, "index_col": False}
+    form: dict[str, Any] = {"sep": sep, "index_col": False, "low_memory": False}  # else a long column has several types
+    _refuse_twins(pd.read_csv(path, **form, header=None, nrows=1, dtype=str, na_filter=False).iloc[0])
     given = list(pd.read_csv(path, **form, nrows=0).columns)
     plain = [str(name).strip() for name in given]
     names = dict(zip(given, plain if len(set(plain)) == len(plain) else given, strict=True))
@@ -84,6 +106,13 @@ def _read_csv(path: Path, sep: str, arm: str) -> pd.DataFrame:
     if column is not None:  # read it again as it stands: among other columns NA and None mean that nothing is there
         table[column] = pd.read_csv(path, **form, dtype=str, usecols=[column], na_filter=False)[column]
     return table.rename(columns=names)
+
+
+def _refuse_twins(names: Iterable[str]) -> None:
+    """Refuse a name that two columns have: one of them would be read under another name."""
+    often = Counter(filter(None, names)).most_common(1)
+    if often and often[0][1] > 1:
+        raise BadFile(f"columns must have different names, got {often[0][0]!r} {often[0][1]} times")
 
 
 def prepare(
