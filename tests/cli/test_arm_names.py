@@ -98,3 +98,15 @@ def test_other_columns_are_read_as_before(tmp_path: Path) -> None:
     found = prepared(path)
     assert (found.bad, found.arms) == ([1, 2], ["01", "1"])
     np.testing.assert_array_equal(found.X[:, 0], [3, 4])
+
+
+def test_line_breaks_in_arms_do_not_break_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are shown as Python writes them, and no two arms become one; JSON has the names as they are."""
+    names = ["a\nb", "a\\nb", "a\u2028b", "é\u3000\t"]
+    path = log(names * 20, tmp_path)
+    assert audited(path, capsys) == dict.fromkeys(sorted(names), 20)
+    assert main(["audit", str(path)]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    found = {line.removeprefix("Weakest direction of ").partition(":")[0] for line in lines if "Weakest dir" in line}
+    assert found == {"a\\nb", "a\\\\nb", "a\\u2028b", "é\u3000\\t"}
+    assert max(map(len, "\n".join(lines).splitlines())) == max(map(len, lines))

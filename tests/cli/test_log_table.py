@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from armspan.cli.log_table import MOST_LEVELS, LogTable, prepare, read
+from armspan.cli.log_columns import MOST_LEVELS
+from armspan.cli.log_table import LogTable, prepare, read
 from armspan.cli.main import main
 from armspan.diversity.logged import INTERCEPT
 from armspan.errors import ArmspanError, BadFile, InvalidParameter
@@ -145,7 +146,7 @@ def test_an_intercept_is_added_where_it_is_asked_for() -> None:
 def test_rows_with_missing_values_are_set_aside() -> None:
     frame = table(device=np.resize(["phone", "laptop"], N)).astype({"visits": object})
     frame.loc[2, "age"] = np.nan
-    frame.loc[4, "visits"] = "many"
+    frame.loc[4, "visits"] = "?"
     frame.loc[6, "device"] = None
     frame.loc[8, "reward"] = np.inf
     frame.loc[10, "arm"] = None
@@ -364,3 +365,137 @@ def test_what_cannot_separate_columns_is_refused(sep: str, tmp_path: Path) -> No
         read(tmp_path / "log.csv", sep)
     assert list(read(tmp_path / "log.csv", "\\s+").columns) == ["arm", "reward", "age"]
     assert list(read(tmp_path / "log.csv", "\\t").columns) == ["arm reward", "age"]
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("1,234", "write numbers without thousands separators, and decimals with a point"),
+        (" -1,234,567.5 ", "write numbers without thousands separators, and decimals with a point"),
+        ("0,5", "write numbers without thousands separators, and decimals with a point"),
+        ("n/a here", "leave empty what is not known"),
+        ("oops", "leave empty what is not known"),
+    ],
+)
+@pytest.mark.parametrize("column", ["reward", "age"])
+def test_words_among_numbers_are_refused(
+    column: str, word: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their rows are not left out: those with commas are the large ones."""
+    frame = table().astype({column: object})
+    frame.loc[[6, 8, 200], column] = word
+    path = tmp_path / "log.csv"
+    frame.to_csv(path, index=False)
+    assert main(["audit", str(path)]) == 2
+    got = f"got words in 3 of 300 rows, such as {word!r} in row 7; {advice}\n"
+    assert capsys.readouterr().err == f"armspan: column '{column}' must hold numbers, {got}"
+
+
+def test_numbers_that_mostly_have_commas_are_no_words() -> None:
+    """They are more than there can be categories, and the column would be left out as one of words."""
+    for column in (table(reward=[f"{i},5" for i in range(N)]), table(age=[f"{i + 1:,}" for i in range(800, 800 + N)])):
+        with pytest.raises(BadFile, match=r"must hold numbers, got words in .*without thousands separators"):
+            prepared(column)
+
+
+def test_marks_of_missing_values_are_missing(tmp_path: Path) -> None:
+    frame = table().astype({"age": object})
+    marks = ["?", " ", "-", "NA", "n/a", "None", " nan ", "unknown", "NULL", "."]
+    frame.loc[: len(marks) - 1, "age"] = marks
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    log = prepared(read(tmp_path / "log.csv"))
+    assert log.bad == list(range(1, len(marks) + 1))
+    assert log.missing == {"age": len(marks)}
+
+
+def test_a_word_at_the_end_of_a_long_file_is_found_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A long file is read in pieces, and pandas warns where a column is numbers in one and words in another."""
+    path, n = tmp_path / "log.csv", 400_000
+    path.write_text("arm,reward,age\n" + "".join(f"{i % 2},1,{'oops' if i == n - 1 else i}\n" for i in range(n)))
+    assert main(["audit", str(path)]) == 2
+    assert "got words in 1 of 400,000 rows, such as 'oops' in row 400000" in capsys.readouterr().err
+
+
+def test_columns_with_missing_values_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = diverse(600)
+    frame.loc[::3, "device"] = "NA"
+    frame.loc[7, "age"] = np.inf
+    frame.loc[[3, 8], "offer"] = None
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    assert main(["audit", str(tmp_path / "log.csv"), *COMMAND]) == 0
+    assert (
+        "\nMissing or non-finite: offer in 2 rows, age in 1 row, device in 200 rows. "
+        "In a CSV file, words such as NA and None count as missing.\n"
+    ) in capsys.readouterr().out
+    assert audited([str(tmp_path / "log.csv")], capsys)["missing"] == {"offer": 2, "age": 1, "device": 200}
+    frame["age"] = np.where(frame["device"] == "NA", 1, np.nan)
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    assert main(["audit", str(tmp_path / "log.csv"), *COMMAND]) == 2
+    sentence = "got 600 rows with missing values: offer in 2 rows, age in 400 rows, device in 200 rows\n"
+    assert capsys.readouterr().err.endswith(sentence)
+
+
+@pytest.mark.parametrize("entry", [[1.5, 2], {"size": 3}, [["a"], []], ["a", "b"]])
+def test_lists_and_records_are_no_features(entry: Any, tmp_path: Path) -> None:
+    frame = table(tags=[entry] * (N - 1) + [None])
+    frame.to_parquet(tmp_path / "log.parquet")
+    found = read(tmp_path / "log.parquet")
+    log = prepared(found)
+    assert (log.features, log.left_out, log.bad) == (["age", "visits"], {"tags": "lists or records"}, [])
+    for options in ({"features": ["tags"]}, {"reward": "tags"}, {"arm": "tags"}):
+        with pytest.raises(BadFile, match="column 'tags' must hold numbers or words, got "):
+            prepared(found, **options)
+
+
+def test_dates_are_times(tmp_path: Path) -> None:
+    days = pd.Series(pd.date_range("2024-01-01", periods=N))
+    table(day=days.dt.date, hour=days.dt.time, when=days).to_parquet(tmp_path / "log.parquet")
+    assert prepared(read(tmp_path / "log.parquet")).left_out == dict.fromkeys(["day", "hour", "when"], "a time")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "ns"])
+def test_durations_are_seconds_and_may_be_missing(unit: Any, tmp_path: Path) -> None:
+    seconds = np.arange(N, dtype=float)
+    wait = pd.Series(pd.to_timedelta(seconds, unit="s")).dt.as_unit(unit)
+    wait[4] = None
+    table(wait=wait).to_parquet(tmp_path / "log.parquet")
+    log = prepared(read(tmp_path / "log.parquet"))
+    assert (log.features, log.bad, log.missing) == (["age", "visits", "wait"], [5], {"wait": 1})
+    np.testing.assert_array_equal(log.X[:, 2], np.delete(seconds, 4))
+    assert "wait is a duration, in seconds." in log.notes
+    assert INTERCEPT not in log.features
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_category_does_not_take_the_name_of_a_column(first: bool) -> None:
+    words, other = np.resize(["laptop", "phone"], N), np.linspace(0, 1, N)
+    added = {"device": words, "device=phone": other}
+    frame = table(**(added if first else dict(reversed(added.items()))))
+    for options in ({}, {"reward": "device=phone"}, {"features": ["device", "device=phone"]}):
+        with pytest.raises(
+            InvalidParameter, match=r"^columns and their categories must have different names, got 'dev"
+        ):
+            prepared(frame, **options)
+    assert prepared(frame, exclude=["device=phone"]).features == ["age", "visits", "device=phone", INTERCEPT]
+    with pytest.raises(InvalidParameter, match=r"got 'a=b=c' from both 'a' and 'a=b'$"):
+        prepared(table(**{"a": np.resize(["", "b=c"], N), "a=b": np.resize(["", "c"], N)}))
+
+
+def test_a_feature_is_not_called_intercept_where_one_is_added() -> None:
+    frame = table(intercept=np.linspace(0, 1, N))
+    sentence = "a feature must not be called 'intercept' where one is added, got such a column"
+    with pytest.raises(InvalidParameter, match=sentence):
+        prepared(frame, intercept=True)
+    with pytest.raises(InvalidParameter, match=sentence):
+        prepared(frame.assign(device=np.resize(["phone", "laptop"], N)))
+    assert prepared(frame).features == ["age", "visits", "intercept"]
+
+
+def test_line_breaks_in_names_do_not_break_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = diverse(400).rename(columns={"age": "age\n(years)"})
+    frame["device"] = frame["device"].str.replace("p", "\n")
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    assert main(["audit", str(tmp_path / "log.csv"), *COMMAND]) == 0
+    assert capsys.readouterr().out.startswith(
+        "Features: age (years), visits, device=la\\nto\\n, device=tablet, intercept\n"
+    )

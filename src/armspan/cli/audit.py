@@ -15,7 +15,6 @@ from armspan.simulation.recommend import recommend
 EXAMPLE = """\
 armspan audit examples/offers-log.csv --arm offer --reward spent
 armspan audit log.parquet --features "age, visits" --out out/audit"""
-MOST_NAMED = 10
 
 
 def add_parser(commands: Any) -> None:
@@ -61,28 +60,30 @@ def run(args: argparse.Namespace) -> int:
     """Read, say which columns are used and which rows are not, audit, print, write the page."""
     need("pandas")
     from armspan.cli import log_table
+    from armspan.cli.log_columns import on_one_line
 
     table = log_table.read(args.file, args.sep, arm=args.arm)
     folder = output_folder(args.out)
     draws = can_draw(folder)
     chosen: dict[str, Any] = {"features": args.features, "exclude": args.exclude}
     log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, **chosen)
+    called = on_one_line(log.arm_names)
     audit = audit_log(
         log.X,
-        log.arms,
+        [called[arm] for arm in log.arms],
         log.rewards,
         feature_names=log.features,
-        arm_names=log.arm_names,
+        arm_names=list(called.values()),
         name=args.file.name,
         level=args.level,
         margin=args.margin,
         strict=args.strict,
         noise_scale=args.noise_scale,
     )
-    words = [*log.words(), *_left_out(log.bad, log.rows)]
+    words = log.words()
     advice = recommend(audit)
-    numbers = numbers_of(audit) | {"rows_left_out": log.bad, "columns_left_out": log.left_out, "notes": log.notes}
-    numbers["recommended"] = advice.line
+    numbers = numbers_of(audit, log.arm_names) | {"rows_left_out": log.bad, "missing": log.missing}
+    numbers |= {"columns_left_out": log.left_out, "notes": log.notes, "recommended": advice.line}
     if args.json:
         print(as_json(numbers))
     else:
@@ -96,15 +97,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _left_out(bad: list[int], rows: int) -> list[str]:
-    if not bad:
-        return []
-    named = ", ".join(map(str, bad[:MOST_NAMED])) + (", …" if len(bad) > MOST_NAMED else "")
-    return [f"{len(bad)} of {rows} rows have missing or non-finite values and are left out: rows {named}"]
-
-
-def numbers_of(audit: LoggedDiversity) -> dict[str, Any]:
-    """An audit for machines."""
+def numbers_of(audit: LoggedDiversity, arms: list[str]) -> dict[str, Any]:
+    """An audit for machines. arms : their names, as they stand in the log."""
     return {
         "name": audit.name,
         "features": list(audit.feature_names),
@@ -114,6 +108,6 @@ def numbers_of(audit: LoggedDiversity) -> dict[str, Any]:
         "needed": {"share": audit.needed[0], "spread": audit.needed[1]},
         "leadless": list(audit.leadless),
         "shared_spread": audit.shared_spread,
-        "arms": [vars(arm) for arm in audit.arms],
+        "arms": [vars(arm) | {"name": name} for arm, name in zip(audit.arms, arms, strict=True)],
         "verdicts": [vars(verdict) for verdict in audit.verdicts],
     }

@@ -1,7 +1,6 @@
 """A log's table as numbers: which columns are features, which are left out and why, and categories encoded."""
 
 import difflib
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,16 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from armspan.diversity.logged import constant_features, with_intercept
+from armspan._text import counted
+from armspan.cli.log_columns import encoded, is_whole, no_feature, numbers, refuse_nested, texts
+from armspan.diversity.logged import INTERCEPT, constant_features, with_intercept
 from armspan.errors import BadFile, InvalidParameter
 
-PROPENSITIES = {"propensity", "propensity_score", "pscore", "probability", "prob", "p", "logging_probability"}
-TIMES = {"time", "timestamp", "date", "datetime"}
-IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
 SPACES = {"\\t": "\t", "\\s+": "\\s+"}
 """What may separate columns besides a character, as it is typed and as pandas knows it."""
-MOST_LEVELS = 50
-"""A column with more different words than this is not a category."""
+MOST_NAMED = 10
+"""Rows and columns that a sentence names."""
 
 
 @dataclass
@@ -29,6 +27,7 @@ class LogTable:
     """A log as numbers.
 
     X, arms, rewards : complete rows alone. features : the columns of X. bad : places (from 1) of the other rows.
+    missing : by column, how many rows have nothing there, or nothing finite.
     arm_names : all arms of these rows, whole numbers by size and others by letter.
     left_out : columns that are not features, each with the reason. notes : what else was done.
     """
@@ -39,6 +38,7 @@ class LogTable:
     features: list[str]
     rows: int
     bad: list[int]
+    missing: dict[str, int]
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -46,14 +46,25 @@ class LogTable:
     def arm_names(self) -> list[str]:
         """All arms, in order."""
         names = sorted(set(self.arms))
-        return sorted(names, key=int) if all(map(_is_whole, names)) else names
+        return sorted(names, key=int) if all(map(is_whole, names)) else names
 
     def words(self) -> list[str]:
         """What was used and what was not, one line each."""
         lines = [f"Features: {', '.join(self.features)}"]
         if self.left_out:
             lines.append("Left out: " + ", ".join(f"{name} ({why})" for name, why in self.left_out.items()))
-        return [*lines, *self.notes]
+        return [*lines, *self.notes, *self._left_out_rows()]
+
+    def _left_out_rows(self) -> list[str]:
+        if not self.bad:
+            return []
+        named = ", ".join(map(str, self.bad[:MOST_NAMED])) + (", …" if len(self.bad) > MOST_NAMED else "")
+        categories = any(name.startswith(f"{column}=") for column in self.missing for name in self.features)
+        hint = " In a CSV file, words such as NA and None count as missing." if categories else ""
+        return [
+            f"{len(self.bad)} of {self.rows} rows have missing or non-finite values and are left out: rows {named}",
+            f"Missing or non-finite: {_in_columns(self.missing)}.{hint}",
+        ]
 
 
 def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
@@ -95,11 +106,11 @@ def _with_index(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_csv(path: Path, sep: str, arm: str) -> pd.DataFrame:
-    """A CSV file; spaces around the names of its columns do not count, unless names would then be the same."""
+    """A CSV file; spaces around names of columns and line breaks do not count, unless names would then be the same."""
     form: dict[str, Any] = {"sep": sep, "index_col": False, "low_memory": False}  # else a long column has several types
     _refuse_twins(pd.read_csv(path, **form, header=None, nrows=1, dtype=str, na_filter=False).iloc[0])
     given = list(pd.read_csv(path, **form, nrows=0).columns)
-    plain = [str(name).strip() for name in given]
+    plain = [" ".join(map(str.strip, str(name).splitlines())) for name in given]
     names = dict(zip(given, plain if len(set(plain)) == len(plain) else given, strict=True))
     column = next((name for name in given if names[name] == arm), None)
     table = pd.read_csv(path, **form, dtype={column: str} if column is not None else None)
@@ -125,42 +136,38 @@ def prepare(
     intercept: bool = False,
 ) -> LogTable:
     """Choose the features, encode categories, set incomplete rows aside."""
-    _check(table, {"--arm": [arm], "--reward": [reward], "--features": features or [], "--exclude": exclude or []})
-    if features is not None and (len(set(features)) < len(features) or {arm, reward} & set(features)):
-        raise InvalidParameter(
-            f"--features must name different columns, and neither the arm's nor the reward's, got {', '.join(features)}"
-        )
-    if arm == reward:
-        raise InvalidParameter(f"--arm and --reward must name different columns, got {arm!r} for both")
-    left_out = dict.fromkeys(exclude or [], "excluded")
-    if features is None:
-        features = [str(name) for name in table if name not in (arm, reward) and name not in left_out]
-        reasons = {name: why for name in features if (why := _no_feature(name, table[name]))}
-        left_out |= reasons
-        features = [name for name in features if name not in reasons]
+    features, left_out = _chosen(table, arm, reward, features, exclude or [])
+    refuse_nested(table[arm], arm)
     notes: list[str] = []
-    columns = {reward: _numbers(table[reward], reward)}
-    encoded = False
+    columns, source = {reward: numbers(table[reward], reward)}, {reward: reward}
     for name in features:
-        if name in left_out:
-            raise InvalidParameter(f"--exclude and --features must not both name {name!r}")
-        column, note = _encoded(table[name], name)
+        column, note = encoded(table[name], name)
+        if twice := sorted(columns.keys() & column.keys()):
+            raise InvalidParameter(
+                f"columns and their categories must have different names, got {twice[0]!r} from both "
+                f"{source[twice[0]]!r} and {name!r}"
+            )
         columns |= column
+        source |= dict.fromkeys(column, name)
         notes += [note] if note else []
-        encoded = encoded or bool(note)
-    if not features:
-        raise InvalidParameter(
-            f"the table must have columns with features besides {arm!r} and {reward!r}, got {_columns(table)}"
-        )
-    frame, arms = pd.DataFrame(columns), _texts(table[arm])
-    complete = np.isfinite(frame.to_numpy(float)).all(axis=1) & (arms != "").to_numpy()
+    frame, arms = pd.DataFrame(columns), texts(table[arm])
+    finite = pd.DataFrame(np.isfinite(frame.to_numpy(float)), columns=frame.columns)
+    known = {arm: (arms != "").to_numpy()} | {source[key]: finite[key].to_numpy() for key in columns}
+    missing = {name: int(number) for name, there in known.items() if (number := (~there).sum())}
+    complete = np.logical_and.reduce(list(known.values()))
     if not complete.any():
-        raise BadFile(f"the table must have a complete row, got {len(table)} rows with missing values")
+        raise BadFile(
+            f"the table must have a complete row, got {counted(len(table), 'row')} with missing values: "
+            f"{_in_columns(missing)}"
+        )
     good = frame[complete]
     names = [name for name in columns if name != reward and (name in features or good[name].any())]  # levels that occur
     X = good[names].to_numpy(float)
     constant = constant_features(X).size > 0
-    if intercept or (encoded and not constant):
+    categories = any(key != name for key, name in source.items())
+    if intercept or (categories and not constant):
+        if INTERCEPT in names and not constant:
+            raise InvalidParameter(f"a feature must not be called {INTERCEPT!r} where one is added, got such a column")
         X, names = with_intercept(X, names)
         notes += [] if intercept else ["An intercept is added; it stands for the categories without a column."]
     elif not constant:
@@ -172,9 +179,41 @@ def prepare(
         features=names,
         rows=len(table),
         bad=[int(row) + 1 for row in np.flatnonzero(~complete)],
+        missing=missing,
         left_out=left_out,
         notes=notes,
     )
+
+
+def _chosen(
+    table: pd.DataFrame, arm: str, reward: str, features: list[str] | None, exclude: list[str]
+) -> tuple[list[str], dict[str, str]]:
+    """The columns that are features, and those that are not, each with the reason."""
+    _check(table, {"--arm": [arm], "--reward": [reward], "--features": features or [], "--exclude": exclude})
+    if arm == reward:
+        raise InvalidParameter(f"--arm and --reward must name different columns, got {arm!r} for both")
+    left_out = dict.fromkeys(exclude, "excluded")
+    if features is None:
+        features = [str(name) for name in table if name not in (arm, reward, *exclude)]
+        left_out |= {name: why for name in features if (why := no_feature(name, table[name]))}
+        features = [name for name in features if name not in left_out]
+    elif len(set(features)) < len(features) or {arm, reward} & set(features):
+        raise InvalidParameter(
+            f"--features must name different columns, and neither the arm's nor the reward's, got {', '.join(features)}"
+        )
+    elif both := [name for name in features if name in left_out]:
+        raise InvalidParameter(f"--exclude and --features must not both name {both[0]!r}")
+    if not features:
+        raise InvalidParameter(
+            f"the table must have columns with features besides {arm!r} and {reward!r}, got {_columns(table)}"
+        )
+    return features, left_out
+
+
+def _in_columns(missing: dict[str, int]) -> str:
+    """Where values are missing: "age in 2 rows, visits in 1 row"."""
+    named = [f"{name} in {counted(number, 'row')}" for name, number in missing.items()]
+    return ", ".join(named[:MOST_NAMED]) + (", …" if len(named) > MOST_NAMED else "")
 
 
 def _check(table: pd.DataFrame, wanted: dict[str, list[str]]) -> None:
@@ -197,65 +236,3 @@ def _hint(option: str, column: str, there: list[str]) -> str:
 
 def _columns(table: pd.DataFrame) -> str:
     return ", ".join(map(str, table.columns))
-
-
-def _no_feature(name: str, column: "pd.Series[Any]") -> str:
-    """Why a column is no feature, unless it is named as one; empty if it may be."""
-    word = name.strip().lower()
-    if word in PROPENSITIES:
-        return "the probability of the choice"
-    if word in TIMES or pd.api.types.is_datetime64_any_dtype(column):
-        return "a time"
-    if word in IDENTIFIERS or word.endswith("_id") or word.startswith("unnamed:"):
-        return "an identifier"
-    if not _is_numeric(column) and column.nunique() > MOST_LEVELS:
-        return f"{column.nunique():,} different words"
-    return ""
-
-
-def _is_numeric(column: "pd.Series[Any]") -> bool:
-    """Whether most of what is there are numbers."""
-    known = column[column.notna()]
-    if known.empty or pd.api.types.is_bool_dtype(known) or pd.api.types.is_datetime64_any_dtype(known):
-        return not known.empty and bool(pd.api.types.is_bool_dtype(known))
-    return bool(pd.to_numeric(known, errors="coerce").notna().mean() >= 0.5)
-
-
-def _texts(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """What stands in a column, as texts; empty where nothing does. A whole number among floats is written as one."""
-    known = column.astype(object).where(column.notna(), "")
-    return known.map(_text)
-
-
-def _text(value: Any) -> str:
-    whole = isinstance(value, float | np.floating) and value.is_integer()
-    return str(int(value)) if whole else str(value)
-
-
-def _is_whole(name: str) -> bool:
-    """Whether it is a whole number as one writes it, without leading zeros."""
-    return re.fullmatch("0|-?[1-9][0-9]{0,99}", name) is not None
-
-
-def _numbers(column: "pd.Series[Any]", name: str) -> Any:
-    if pd.api.types.is_datetime64_any_dtype(column):
-        raise BadFile(f"column {name!r} must hold numbers, but has none")
-    numbers = pd.to_numeric(column, errors="coerce")
-    if not numbers.notna().any():
-        raise BadFile(f"column {name!r} must hold numbers, but has none")
-    return numbers.astype(float)
-
-
-def _encoded(column: "pd.Series[Any]", name: str) -> tuple[dict[str, Any], str]:
-    """A column of numbers as it is; of words, a column of 0 and 1 for each but the first. And what was done."""
-    if _is_numeric(column) or pd.api.types.is_datetime64_any_dtype(column) or not column.notna().any():
-        return {name: _numbers(column, name)}, ""
-    levels = sorted(column[column.notna()].astype(str).unique())
-    if len(levels) > MOST_LEVELS:
-        raise BadFile(f"column {name!r} must hold numbers or at most {MOST_LEVELS} categories, got {len(levels)} words")
-    words = column.astype(str).where(column.notna())
-    columns = {f"{name}={level}": (words == level).astype(float).where(words.notna()) for level in levels[1:]}
-    if not columns:
-        return {name: words.notna().astype(float).where(words.notna())}, ""
-    note = f"{name} has {len(levels)} categories: one column each, except {levels[0]!r}, the one to compare with."
-    return columns, note
