@@ -17,11 +17,12 @@ def is_frame(x: Any) -> bool:
 
 def frame_values(name: str, frame: Any, columns: Sequence[Any]) -> Any:
     """Columns of a frame as an array (n, d); True and False are 1 and 0, and what is missing is not a number."""
+    there = list(frame.columns)
+    if len(set(there)) < len(there):
+        raise InvalidParameter(f"{name} must have columns with different names, got {', '.join(map(str, there))}")
     values = frame[columns].to_numpy()
     if values.dtype.kind in "biuf" or not len(values):
         return values
-    if len(set(columns)) < len(columns):
-        raise InvalidParameter(f"{name} must have columns with different names, got {', '.join(map(str, columns))}")
     return np.column_stack([_column(name, label, frame[label]) for label in columns])
 
 
