@@ -12,15 +12,15 @@ from armspan._typing import FloatArray, IntArray
 class BasisContexts:
     """The contexts of a finite set that Theorem 1 counts on.
 
-    Contexts in which every arm has the same features count as one context. See `armspan.theory.t_1` for what merging
-    costs.
+    Contexts may be merged: all that have a basis vector then count as one. See `armspan.theory.t_1` for what that costs;
+    it costs nothing where every arm has the same features in them.
 
     Attributes
     ----------
     contexts : tuple of arrays
         For each arm and each vector of its basis, the context that has it most often; empty without a basis.
     p : float
-        How often the rarest of those comes; 0 if some arm has no basis.
+        How often the rarest of those comes, each counted by itself; 0 if some arm has no basis.
     merged_p : float
         How often the rarest basis vector comes, if all contexts that have it count as one.
     merged : int

@@ -96,10 +96,13 @@ def present_alpha(head):
     """α_t = bias + scale·√log f(t), with t one more than was decided or learnt; or scale·σ̂·√log(t + 1)."""
     if head[SCALE] == 0.0:
         return head[BIAS]
-    t = min(max(head[DECISIONS], head[REWARDS]) + 1.0, head[LONGEST])
+    t = 1.0 + (head[DECISIONS] if head[DECISIONS] > head[REWARDS] else head[REWARDS])
+    if t > head[LONGEST]:
+        t = head[LONGEST]
     if head[LEARNT] > 0.0:
         return head[SCALE] * noise(head) * math.sqrt(math.log(t + 1.0))
-    return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * math.log(t) ** 2))
+    log = math.log(t)
+    return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * log * log))
 
 
 @part
