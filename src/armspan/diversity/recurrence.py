@@ -12,7 +12,7 @@ from armspan._typing import FloatArray, IntArray
 class BasisContexts:
     """The contexts of a finite set that Theorem 1 counts on.
 
-    Contexts may be merged: all that have a basis vector then count as one. See `armspan.theory.t_1` for what that costs;
+    Contexts may be merged: all that have a basis vector then count as one. `armspan.theory.t_1` says what that costs;
     it costs nothing where every arm has the same features in them.
 
     Attributes
