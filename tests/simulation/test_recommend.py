@@ -18,6 +18,7 @@ from armspan.environments import (
     PerturbedContexts,
     diversity_dial,
     paper_1a,
+    paper_1b,
 )
 from armspan.errors import InvalidParameter
 from armspan.policies.rules import by_rules, one_theta_will_do
@@ -119,6 +120,14 @@ def test_the_words() -> None:
     assert "Arm 0 is best nowhere, or only in contexts that do not" in str(recommend(diversity_dial(0.0), horizon=20))
     assert "come late" in str(recommend(DelayedRewards(paper_1a(), steps=2)))
     assert "not linear" not in str(recommend(log()))
+
+
+@pytest.mark.parametrize("late", [{"steps": 3}, {"mean": 2.0}, {"lost": 1.0}])
+def test_nothing_is_promised_where_rewards_come_late(late: Any) -> None:
+    env = DelayedRewards(paper_1b(), **late)
+    for found in (recommend(env), recommend(env, horizon=20)):
+        assert "constant regret" not in " ".join(found.why)
+        assert f"The paper's theory does not apply: the rewards of {env.name} come late." in found.why
 
 
 @pytest.mark.parametrize(
