@@ -46,6 +46,32 @@ def test_theory_is_silent_where_rewards_are_not_linear_or_drift(ask: Any) -> Non
         ask(drifting)
 
 
+CORNERS, BENT = np.array([[1.0, 0], [0, 1], [1, 1], [2, 1]]), np.array([[1.0, 0, 0, 3], [0, 1, 2, 0]])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-10, 1.0, 1e10])
+def test_what_is_not_linear_is_not_in_any_unit(unit: float) -> None:
+    env = RewardTable(CORNERS, unit * BENT, noise=unit)
+    assert env.outside_theory == f"rewards of reward table are not linear in the features: off by up to {unit:.3g}"
+    straight = RewardTable(CORNERS, unit * CORNERS.T, noise=unit)
+    assert straight.outside_theory is None
+
+
+def test_contexts_that_never_come_make_no_rewards_linear() -> None:
+    never = np.column_stack([BENT, [1e12, 0.0]])
+    env = RewardTable(np.vstack([CORNERS, [5.0, 5.0]]), never, probabilities=[0.25] * 4 + [0])
+    with pytest.raises(NotApplicable, match="off by up to 1"):
+        audit(env)
+
+
+def test_a_misfit_beside_a_small_gap_is_not_rounding() -> None:
+    """Rewards of a billion, whose differences decide: the misfit is a few 10⁻¹⁰ of them, and twice the gap."""
+    env = RewardTable(np.ones((3, 1)), 1e9 + np.array([[0.0, 0.25, 0.5], [0.625, 0.625, 0.625]]))
+    assert env.misfit == pytest.approx(0.25, rel=1e-5)
+    assert env.gap == 0.125
+    assert env.outside_theory is not None
+
+
 def test_labels_are_arms() -> None:
     X = np.array([[0.0, 5.0, 1.0], [1.0, 5.0, 0.0], [2.0, 5.0, 4.0], [3.0, 5.0, 1.0]])
     env = labelled(X, ["cat", "dog", "cat", "bird"])

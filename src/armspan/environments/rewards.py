@@ -19,8 +19,8 @@ class RewardTable(TableEnvironment):
     """A finite set of contexts with any mean reward for each arm, linear in the features or not.
 
     The attribute `theta` is each arm's best linear fit, weighted by how often contexts arrive, and `misfit` is the
-    largest distance of a reward from it. If that is more than rounding, the paper's theory does not cover this
-    environment.
+    largest distance of a reward from it, in contexts that arrive. If that is more than rounding, or half the gap, the
+    paper's theory does not cover this environment.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ class RewardTable(TableEnvironment):
 
     @property
     def outside_theory(self) -> str | None:
-        if self.misfit <= LINEAR * max(1.0, float(np.abs(self.reward_table).max())):
+        rounding = LINEAR * float(np.abs(self.reward_table[:, self.probabilities > 0]).max())
+        if self.misfit <= min(rounding, self.gap / 2 or rounding):  # a worse fit may mistake the best arm
             return None
         return f"rewards of {self.name} are not linear in the features: off by up to {self.misfit:.3g}"
 
