@@ -17,8 +17,8 @@ import armspan
 from armspan.environments import paper_1a
 from armspan.errors import NotApplicable
 from armspan.policies import LinUCB, LinUCBd
+from armspan.simulation.content import NoContentError, code_of
 from armspan.sweeps import sweep
-from armspan.sweeps.source import NoContentError, code_of
 
 SIZE: dict[str, Any] = {"horizon": 20, "runs": 2}
 

@@ -9,13 +9,15 @@ import numpy as np
 
 from armspan.environments import Environment
 from armspan.environments.custom import CustomEnvironment
+from armspan.simulation.content import code_of
 
 
 def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
-    """Hexadecimal digits that change with any number in the environment or the policies.
+    """Hexadecimal digits that change with any number in the environment or the policies, and with a user's own code.
 
-    For a user's function or class only the name counts, and its attribute `fingerprint` if it has that text: a worker
-    that received it by value must get the same digits. `source.code_of` covers what it does.
+    Of what a user has written, all that is loaded counts, see `content`; of a thing without a content that can be
+    compared, such as a lock, its class, and an attribute `fingerprint` of its owner if that is a text. A worker that
+    received it by value may get other digits, so they are computed where `simulate` is called.
     """
     digest = hashlib.sha256()
     for part in (env, *policies):
@@ -30,11 +32,31 @@ def _stated(value: Any) -> str | None:
     return stated if isinstance(stated, str) else None
 
 
+def _is_ours(value: Any) -> bool:
+    """Whether its name and its fields tell all: a number, a text, a list of parts, or what armspan has made."""
+    if isinstance(value, list | tuple | np.ndarray | str | int | float | None):
+        return True
+    module = getattr(value, "__module__", None) or ""
+    return module.partition(".")[0] == "armspan" and "<locals>" not in getattr(value, "__qualname__", "")
+
+
+def _written(value: Any) -> bytes:
+    """What a user's function, class or object does and holds."""
+    try:
+        return code_of(value, partly=True).encode()
+    except Exception:  # whatever a user's class may raise: it can be simulated all the same
+        return b""
+
+
 def _pieces(value: Any) -> Iterable[bytes]:
     """The value as bytes, part by part."""
     stated = _stated(value)
     if stated is not None:
         yield stated.encode()
+    if isinstance(value, CustomEnvironment):
+        yield _written(value.source)
+    elif not _is_ours(value):
+        yield _written(value)
     if isinstance(value, Environment):
         yield type(value).__name__.encode()
         for name, part in sorted(vars(value).items()):

@@ -59,7 +59,7 @@ class Result:
     environment : str
         Name of the environment.
     fingerprint : str
-        Changes with any number in the environment and the policies.
+        Changes with any number in the environment and the policies, and with the code of your own ones.
     horizon, seed : int
         As they were given to `simulate`.
     engine : str

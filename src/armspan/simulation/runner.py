@@ -102,6 +102,7 @@ def simulate(
     processes = workers
     workers = available_cores() if workers is None else _validate.whole("workers", workers, at_least=1)
     regions = regions_of(env) if events else None
+    digits = fingerprint(env, policies)
     for policy in policies:  # refuse what cannot run before anything runs
         chosen.check(env, policy, seed, int(numbers[0]))
         if isinstance(policy, Policy):
@@ -109,7 +110,7 @@ def simulate(
     if backend is not None:
         options = {"horizon": horizon, "seed": seed, "engine": engine, "precision": precision}
         options |= {"checkpoints": marks, "events": events}
-        work = partial(part, simulate, env, policies, options)
+        work = partial(part, simulate, digits, env, policies, options)
         least = chosen.least_together
         seconds = horizon * len(policies) * chosen.step_seconds(env, policies, max(numbers.size, least))
         return spread(work, numbers, seconds, least, backend=backend, workers=processes, progress=progress)
@@ -131,9 +132,9 @@ def simulate(
         chosen.run(job, workers)
     except KeyboardInterrupt:
         done = job.finished
-        kept = _result(job, engine, np.flatnonzero(done)) if done.any() else None
+        kept = _result(job, engine, digits, np.flatnonzero(done)) if done.any() else None
         raise Interrupted(f"stopped with {done.sum()} of {done.size} runs finished", kept) from None
-    return _result(job, engine, slice(None))
+    return _result(job, engine, digits, slice(None))
 
 
 def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
@@ -149,7 +150,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _result(job: Job, engine: str, rows: IntArray | slice) -> Result:
+def _result(job: Job, engine: str, digits: str, rows: IntArray | slice) -> Result:
     names = unique([policy_name(policy) for policy in job.policies])
     return Result(
         policies=names,
@@ -159,7 +160,7 @@ def _result(job: Job, engine: str, rows: IntArray | slice) -> Result:
         noise=job.noise_sums[0, rows] if len(job.noise_sums) == 1 else job.noise_sums[:, rows],
         suboptimal_pulls=job.suboptimal_pulls[:, rows],
         environment=job.env.name,
-        fingerprint=fingerprint(job.env, job.policies),
+        fingerprint=digits,
         horizon=job.horizon,
         seed=job.seed,
         engine=engine,

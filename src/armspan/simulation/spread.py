@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,11 @@ def compact(runs: IntArray) -> Any:
     return range(first, first + runs.size) if (np.diff(runs) == 1).all() else runs
 
 
-def part(simulate: Callable[..., Result], env: Any, policies: Any, options: dict[str, Any], runs: Any) -> Result:
+def part(
+    simulate: Callable[..., Result], fingerprint: str, env: Any, policies: Any, options: dict[str, Any], runs: Any
+) -> Result:
     """Some of the runs, on a worker: one thread, because its neighbours use the other cores."""
-    return simulate(env, policies, runs=runs, workers=1, **options)
+    return replace(simulate(env, policies, runs=runs, workers=1, **options), fingerprint=fingerprint)
 
 
 def spread(

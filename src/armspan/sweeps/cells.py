@@ -14,12 +14,13 @@ from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
+from armspan.simulation.content import NoContentError, code_of
 from armspan.simulation.engines import ENGINES, best_engine
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
 from armspan.simulation.runner import simulate
 from armspan.simulation.student import half_width
-from armspan.sweeps.source import OWN_SOURCE, NoContentError, code_of
+from armspan.sweeps.source import OWN_SOURCE
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
 SETTING_UP = 2e-3
