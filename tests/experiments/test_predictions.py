@@ -5,8 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from armspan.environments import Environment, FiniteContexts, paper_1a
-from armspan.errors import InvalidParameter
+from armspan import LinUCBd, simulate
+from armspan._typing import FloatArray
+from armspan.environments import (
+    DelayedRewards,
+    Environment,
+    FiniteContexts,
+    Gaussian,
+    as_environment,
+    paper_1a,
+    paper_1b,
+)
+from armspan.errors import InvalidParameter, NotApplicable
 from armspan.experiments.families import FAMILIES, draw_problem
 from armspan.experiments.forecast import Forecast, forecast
 from armspan.experiments.predictions import (
@@ -44,6 +54,35 @@ def test_the_quiet_run_forecasts_the_papers_plateau() -> None:
     short = forecast(paper_1a(), horizon=1000)
     assert short.over == "no"
     assert short.regret < found.regret
+
+
+@pytest.mark.parametrize("noise", [0.001, 1.0, 30.0])
+def test_a_quiet_run_is_quiet_whatever_is_around_the_environment(noise: float) -> None:
+    env = FiniteContexts(paper_1b().features, paper_1b().theta, noise=noise)
+    assert forecast(DelayedRewards(env), horizon=500) == forecast(env, horizon=500)  # a delay of 0 steps
+    assert DelayedRewards(env).without_noise().noise == Gaussian(0.0)
+
+
+class World:
+    """A user's environment: figure 1b's contexts in turn."""
+
+    n_arms, n_features, feature_bound, parameter_bound = 2, 2, 1.0, 1.0
+
+    def context(self, step: int, rng: np.random.Generator) -> FloatArray:
+        return paper_1b().features[:, step % 4]
+
+    def mean_rewards(self, x: FloatArray) -> FloatArray:
+        return paper_1b().mean_rewards(x)
+
+
+def test_a_users_environment_is_forecast_and_what_is_none_is_refused() -> None:
+    quiet = simulate(as_environment(World()).without_noise(), LinUCBd(noise_scale=1.0), horizon=50, runs=8, seed=1)
+    np.testing.assert_array_equal(quiet.noise, 0)
+    assert forecast(World(), horizon=50).regret == quiet.mean()[0, -1] > 0
+    with pytest.raises(NotApplicable, match="env must be an armspan environment"):
+        forecast(3, horizon=50)
+    with pytest.raises(NotApplicable, match="env must be an armspan environment"):
+        forecast(paper_1a, horizon=50)
 
 
 def entry(

@@ -1,5 +1,6 @@
 """What every environment is: K arms, d features, a context process with a known truth, and noise."""
 
+import copy
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.environments.assumptions import Assumption, Assumptions
-from armspan.environments.noise import Noise
+from armspan.environments.noise import Gaussian, Noise
 from armspan.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -79,6 +80,12 @@ class Environment(ABC):
     def outside_theory(self) -> str | None:
         """Why the paper's theory does not cover this environment; None if it does."""
         return None
+
+    def without_noise(self) -> "Environment":
+        """The same environment, whose rewards are their means."""
+        quiet = copy.copy(self)
+        quiet.noise = Gaussian(0.0)
+        return quiet
 
     def facing(self, learner: Any, runs: IntArray) -> Any:
         """What advances a learner here: the learner itself, unless contexts depend on what it does.

@@ -1,5 +1,6 @@
 """Rewards that come late, or never, in any environment."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,12 @@ class DelayedRewards(Environment):
     @property
     def outside_theory(self) -> str | None:
         return self.env.outside_theory or f"the rewards of {self.name} come late"
+
+    def without_noise(self) -> Environment:
+        quiet = copy.copy(self)
+        quiet.env = self.env.without_noise()
+        quiet.noise = quiet.env.noise
+        return quiet
 
     def delay(self, seed: int, run: int, step: int) -> int | None:
         """How many steps late a reward is; None if it never comes. It is a function of (seed, run, step).

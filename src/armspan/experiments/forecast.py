@@ -6,13 +6,13 @@ the theorem's own constant is larger by many orders of magnitude. Its intervals 
 `python -m benchmarks.truth predictions` measures them again.
 """
 
-import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from armspan import _html
-from armspan.environments import Environment, Gaussian
+from armspan.environments import as_environment
 from armspan.policies import LinUCBd
 from armspan.simulation import Result, octaves, simulate
 
@@ -52,13 +52,17 @@ class Forecast:
         return _html.shown("Forecast for LinUCB-d", ("", "forecast", "95 % interval"), rows)
 
 
-def forecast(env: Environment, *, horizon: int, seed: int = 1) -> Forecast:
+def forecast(env: Any, *, horizon: int, seed: int = 1) -> Forecast:
     """Forecast the regret of LinUCB-d by a quiet run: no noise, with α_t as if there were.
+
+    Its intervals were measured where the paper's theory applies. Where it does not (parameters drift, rewards come
+    late or are not linear, an adversary picks the contexts), or in an environment of your own, nobody knows how often
+    they hold.
 
     Parameters
     ----------
-    env : Environment
-        The environment.
+    env : Environment or object
+        An environment, or an object with its methods, as `armspan.simulate` takes it.
     horizon : int
         Steps of a run.
     seed : int, default 1
@@ -69,10 +73,9 @@ def forecast(env: Environment, *, horizon: int, seed: int = 1) -> Forecast:
     Forecast
         The regret, the end of exploration, and intervals for both.
     """
-    quiet = copy.copy(env)
-    quiet.noise = Gaussian(0.0)
+    env = as_environment(env)
     policy = LinUCBd(noise_scale=env.noise_scale)
-    result = simulate(quiet, policy, horizon=horizon, runs=QUIET_RUNS, seed=seed)
+    result = simulate(env.without_noise(), policy, horizon=horizon, runs=QUIET_RUNS, seed=seed)
     regret, last = float(result.mean()[0, -1]), last_exploration(result)
     low, high = (last * factor for factor in LAST_SPREAD)
     return Forecast(
