@@ -5,8 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armspan import ContextUCB, Greedy, LinTS, LinUCBd, audit, regret_bound, simulate
-from armspan.environments import DriftingContexts, FiniteContexts, RewardTable, labelled
+from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Oracle, audit, regret_bound, simulate
+from armspan.environments import (
+    DelayedRewards,
+    DriftingContexts,
+    Environment,
+    FiniteContexts,
+    RewardTable,
+    labelled,
+)
 from armspan.errors import ArmspanError, NotApplicable
 
 RNG = np.random.default_rng(2)
@@ -44,6 +51,26 @@ def test_theory_is_silent_where_rewards_are_not_linear_or_drift(ask: Any) -> Non
         ask(bent)
     with pytest.raises(NotApplicable):
         ask(drifting)
+
+
+TWINS = labelled([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1])
+"""Rows that are alike, with different labels."""
+
+
+def test_features_of_several_contexts_do_not_tell_the_rewards() -> None:
+    with pytest.raises(NotApplicable, match="contexts 0, 1 of labels have these features, and different mean rewards"):
+        TWINS.mean_rewards(TWINS.features[:, 0])
+    alike = RewardTable(np.ones((3, 2)), [[1.0, 1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(alike.mean_rewards(np.ones((2, 2))), [1, 0])
+
+
+@pytest.mark.parametrize("engine", ["cpu", "python"])
+@pytest.mark.parametrize(
+    "env", [TWINS, DelayedRewards(TWINS, steps=2), DriftingContexts(RNG.normal(size=(2, 3, 2)), 7)], ids=repr
+)
+def test_the_oracle_knows_what_features_do_not_tell(env: Environment, engine: str) -> None:
+    result = simulate(env, Oracle(), horizon=50, runs=3, engine=engine)
+    np.testing.assert_array_equal(result.pseudo_regret, 0)
 
 
 CORNERS, BENT = np.array([[1.0, 0], [0, 1], [1, 1], [2, 1]]), np.array([[1.0, 0, 0, 3], [0, 1, 2, 0]])

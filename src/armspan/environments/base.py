@@ -121,6 +121,20 @@ class Environment(ABC):
             Features of each arm.
         """
 
+    def mean_rewards_at(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        """Mean reward (K,) of each arm at one step, also where features alone do not tell it.
+
+        Parameters
+        ----------
+        x : (K, d) array
+            Features of each arm.
+        context : int
+            The number of the context, if there is a finite set of them.
+        step : int
+            The step 1, 2, ….
+        """
+        return self.mean_rewards(x)
+
     def best_arm(self, x: FloatArray) -> int:
         """The number of the arm with the largest mean reward.
 

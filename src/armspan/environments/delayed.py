@@ -93,6 +93,9 @@ class DelayedRewards(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return self.env.mean_rewards(x)
 
+    def mean_rewards_at(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        return self.env.mean_rewards_at(x, context, step)
+
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
         return self.env.context_table(samples)
 

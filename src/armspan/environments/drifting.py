@@ -83,6 +83,9 @@ class DriftingContexts(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         raise NotApplicable(f"mean rewards of {self.name} depend on the step")
 
+    def mean_rewards_at(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        return np.einsum("kd,kd->k", x, self.parameters(np.array([step]))[0])
+
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
         raise NotApplicable(f"the diversity of {self.name} depends on the step")
 

@@ -75,7 +75,11 @@ class RewardTable(TableEnvironment):
         found = np.flatnonzero((np.swapaxes(self.features, 0, 1) == x).all(axis=(1, 2)))
         if not found.size:
             raise NotApplicable(f"{self.name} knows the mean rewards of its own contexts only")
-        return self.reward_table[:, found[0]]
+        means = self.reward_table[:, found]
+        if (means != means[:, :1]).any():
+            which = ", ".join(map(str, found[:5])) + (", …" if found.size > 5 else "")
+            raise NotApplicable(f"contexts {which} of {self.name} have these features, and different mean rewards")
+        return means[:, 0]
 
 
 def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") -> RewardTable:

@@ -88,6 +88,9 @@ class TableEnvironment(Environment):
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         return np.einsum("kd,kd->k", x, self.theta)
 
+    def mean_rewards_at(self, x: FloatArray, context: int, step: int) -> FloatArray:
+        return self.reward_table[:, context]
+
     def optimal_contexts(self, arm: int) -> IntArray:
         """C_a: the numbers of the contexts that arrive and in which this arm alone is best.
 

@@ -31,4 +31,4 @@ class Oracle(Yardstick):
     family: ClassVar[str | None] = "oracle"
 
     def reference(self, env: Environment) -> OracleReference:
-        return OracleReference(env.mean_rewards)
+        return OracleReference(env.mean_rewards_at)

@@ -35,9 +35,9 @@ class FixedReference(Learnless):
 class OracleReference(Learnless):
     """The arm with the largest true mean reward."""
 
-    def __init__(self, mean_rewards: Callable[[FloatArray], FloatArray]) -> None:
-        self._mean_rewards = mean_rewards
+    def __init__(self, mean_rewards_at: Callable[[FloatArray, int, int], FloatArray]) -> None:
+        self._mean_rewards_at = mean_rewards_at
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """The truth."""
-        return self._mean_rewards(x)
+        return self._mean_rewards_at(x, context, step)
