@@ -109,6 +109,30 @@ def test_labels_are_arms() -> None:
         labelled(X, ["a"] * 4)
     with pytest.raises(ArmspanError, match="y must have labels of one kind"):
         labelled(X, [None, 1, None, 1])
+    with pytest.raises(ArmspanError, match="y must have labels of one kind"):
+        labelled(X, ["cat", 1, "cat", 1])
+
+
+@pytest.mark.parametrize("labels", [[0, 1, np.nan, 1], ["a", "b", np.nan, "b"]])
+def test_a_missing_label_is_no_arm(labels: list[Any]) -> None:
+    for y in (labels, np.array(labels, dtype=object)):
+        with pytest.raises(ArmspanError, match="y must have no missing labels, got nan at 2"):
+            labelled(np.eye(4), y)
+    with pytest.raises(ArmspanError, match="y must have no masked entries, got one at"):
+        labelled(np.eye(4), np.ma.masked_equal([0, 1, 2, 1], 2))
+
+
+def test_constant_features_are_left_out_whatever_their_mean_is_rounded_to() -> None:
+    X = RNG.normal(size=(60, 3))
+    for constant in (0.1, 0.5, 1e300, 0.0):
+        env = labelled(np.column_stack([X, np.full(60, constant)]), np.arange(60) % 3)
+        np.testing.assert_array_equal(env.features, labelled(X, np.arange(60) % 3).features)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 1e-200, 1e200, 1e307])
+def test_features_may_have_any_unit(unit: float) -> None:
+    X, y = np.array([[0.0, 1], [1, 5], [2, 3], [3, 1]]), [0, 1, 0, 1]
+    np.testing.assert_allclose(labelled(X * [unit, 1], y).features, labelled(X, y).features, rtol=1e-12)
 
 
 @pytest.mark.parametrize("abrupt", [False, True])

@@ -100,14 +100,20 @@ def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") ->
         What reports call it.
     """
     X = _validate.array("X", X, shape=("rows", "features"))
+    _validate.unmasked("y", y)
+    given = np.asarray(y, dtype=object)  # as they are: a number among texts is no text
+    missing = np.flatnonzero([label != label for label in given.ravel()])  # nan
+    if missing.size:
+        raise InvalidParameter(f"y must have no missing labels, got {given.ravel()[missing[0]]} at {missing[0]}")
     try:
-        labels, which = np.unique(np.asarray(y), return_inverse=True)
+        labels, which = np.unique(given, return_inverse=True)
     except TypeError:
         raise InvalidParameter("y must have labels of one kind, all numbers or all texts, got several") from None
     if which.shape != (len(X),) or len(labels) < 2:
         raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {len(labels)} kinds")
-    sd = X.std(axis=0)
-    X = (X - X.mean(axis=0))[:, sd > 0] / sd[sd > 0]
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # at most 1, so that squares are numbers in any unit
+    varies = np.any(X[0] != X, axis=0)
+    X = (X - X.mean(axis=0))[:, varies] / X.std(axis=0)[varies]
     if intercept:
         X = np.column_stack([X, np.ones(len(X))])
     X = X / np.linalg.norm(X, axis=1).max()
