@@ -1,10 +1,12 @@
 """Tables as plain text: no line is wider than 80 columns, no cell is lost, columns stand below each other."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armspan._text import NARROWEST, WIDTH, counted, table
+from armspan._text import NARROWEST, WIDTH, amount, counted, table
 
 NAMES = st.text(alphabet="abcdefghij -,=()λ₀%", min_size=1, max_size=90).map(str.strip).filter(bool)
 NUMBERS = st.floats(-1e9, 1e9).map(lambda value: f"{value:,.1f}")
@@ -56,3 +58,20 @@ def test_a_number_is_not_parted_from_its_per_cent_sign() -> None:
 @pytest.mark.parametrize(("number", "words"), [(0, "0 runs"), (1, "1 run"), (2000, "2,000 runs")])
 def test_numbers_of_things(number: int, words: str) -> None:
     assert counted(number, "run") == words
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((526.43, 0.04), ["526.4", "0.0"]),
+        ((39153.7, math.nan), ["39,153.7", "nan"]),
+        ((1.0, 0.0), ["1.0", "0.0"]),
+        ((0.0, 0.0), ["0.0", "0.0"]),
+        ((), []),
+        ((0.0264, -0.0017), ["0.0264", "-0.0017"]),
+        ((0.8,), ["0.800"]),
+        ((1.7e-9, 0.0), ["1.7e-09", "0"]),
+    ],
+)
+def test_amounts_are_not_rounded_to_nothing(numbers: tuple[float, ...], words: list[str]) -> None:
+    assert [format(number, amount(*numbers)) for number in numbers] == words

@@ -1,5 +1,6 @@
 """Plain text: tables that fit a terminal of 80 columns, and numbers of things."""
 
+import math
 import re
 import textwrap
 from collections.abc import Collection, Sequence
@@ -9,6 +10,8 @@ WIDTH = 80
 GAP = "  "
 NARROWEST = 12
 """Columns that words keep, however crowded a table is."""
+MOST_DECIMALS = 6
+"""Smaller numbers have an exponent: 1.7e-09."""
 _HARD = "\xa0"
 _KEPT = re.compile(r" (?=%)|(?<= =) | (?== )")
 """Spaces at which no line is broken."""
@@ -44,6 +47,13 @@ def table(
 def counted(number: int, noun: str) -> str:
     """A number of things: "1 run", "2,000 runs"."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def amount(*values: float) -> str:
+    """How to format amounts side by side: one decimal, or where all are below 1 three digits of the largest."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    decimals = 1 if largest >= 1 or largest == 0 else 2 - math.floor(math.log10(largest))
+    return f",.{decimals}f" if decimals <= MOST_DECIMALS else ".3g"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -51,6 +51,21 @@ def test_a_single_run_says_nothing() -> None:
     assert "interval" not in str(found)
 
 
+def test_small_rewards_are_not_rounded_to_nothing() -> None:
+    """In another unit the same policy is better, and the words say by how much."""
+    env = armspan.environments.paper_1b()
+    small = armspan.environments.FiniteContexts(env.features, env.theta * 1e-4, noise=1e-4)
+    result = armspan.simulate(small, [armspan.LinUCBd(), armspan.Greedy()], horizon=3_000, runs=20)
+    found, rows = result.compare("LinUCB-d", "greedy"), result.summary()
+    assert f": {found.difference:.4f} (95 % interval {found.low:.4f} to {found.high:.4f})" in str(found)
+    assert f">{found.difference:.4f}<" in found._repr_html_()
+    for row in rows:
+        assert f" {row.mean:.4f}  {row.sd:.4f} " in str(rows)
+    why = armspan.recommend(small, horizon=300).line
+    assert "regret 0.00" in why
+    assert "0.0 ±" not in why
+
+
 def test_bad_names() -> None:
     result = armspan.simulate(armspan.environments.paper_1b(), armspan.Greedy(), horizon=10, runs=2)
     with pytest.raises(InvalidParameter, match="policy must be one of greedy, got 'nobody'"):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _html
+from armspan._text import amount
 from armspan.environments import as_environment
 from armspan.policies import LinUCBd
 from armspan.simulation import Result, octaves, simulate
@@ -44,8 +45,9 @@ class Forecast:
     def _repr_html_(self) -> str:
         low, high = self.regret_interval
         first, last = self.last_interval
+        form = amount(self.regret, low, high)
         rows = [
-            ("mean regret at the horizon", f"{self.regret:,.1f}", f"{low:,.1f} to {high:,.1f}"),
+            ("mean regret at the horizon", f"{self.regret:{form}}", f"{low:{form}} to {high:{form}}"),
             ("last step of exploration", f"{self.last_exploration:,.0f}", f"{first:,.0f} to {last:,.0f}"),
             ("is exploration over by then?", self.over, ""),
         ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan import _html
-from armspan._text import counted, percent
+from armspan._text import amount, counted, percent
 from armspan._typing import FloatArray
 from armspan.simulation.student import half_width
 
@@ -56,18 +56,26 @@ class Comparison:
     def _what(self) -> str:
         return f"Regret of {self.second} minus that of {self.first}"
 
+    @property
+    def _numbers(self) -> tuple[str, str]:
+        """The difference and its interval in words; no interval for a single run."""
+        form = amount(self.difference, self.low, self.high)
+        interval = "" if math.isnan(self.low) else f"{self.low:{form}} to {self.high:{form}}"
+        return f"{self.difference:{form}}", interval
+
     def __str__(self) -> str:
-        interval = "" if math.isnan(self.low) else f" (95 % interval {self.low:,.1f} to {self.high:,.1f})"
+        difference, interval = self._numbers
+        said = f" (95 % interval {interval})" if interval else ""
         return (
-            f"{self._said}. {self._what}: {self.difference:,.1f}{interval}. "
+            f"{self._said}. {self._what}: {difference}{said}. "
             f"{self.first} is ahead in {percent(self.ahead)} of the runs."
         )
 
     def _repr_html_(self) -> str:
-        interval = "–" if math.isnan(self.low) else f"{self.low:,.1f} to {self.high:,.1f}"
+        difference, interval = self._numbers
         rows = [
-            (self._what, f"{self.difference:,.1f}"),
-            ("95 % interval", interval),
+            (self._what, difference),
+            ("95 % interval", interval or "–"),
             (f"Runs in which {self.first} is ahead", percent(self.ahead)),
         ]
         return _html.shown(self._said, (), rows)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
+from armspan._text import amount, counted
 from armspan._typing import FloatArray
 from armspan.diversity import DiversityReport, LoggedDiversity
 from armspan.environments import Environment, as_environment
@@ -116,21 +117,22 @@ def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, pro
     mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(runs)
     order = np.argsort(mean + 2 * error, kind="stable")
     best = order[0]
+    form = amount(mean[best], 2 * error[best])
     why = (
-        f"It lost least of {len(everyone)} in a rehearsal here: regret {_number(mean[best])} ± "
-        f"{_number(2 * error[best])} after {horizon:,} steps, {runs} runs.",
+        f"It lost least of {len(everyone)} in a rehearsal here: regret {_number(mean[best], form)} ± "
+        f"{_number(2 * error[best], form)} after {counted(horizon, 'step')}, {counted(runs, 'run')}.",
         *words_on(env),
     )
     others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
     return Recommendation(everyone[best], why, others)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.{0 if value >= 100 else 1}f}"
+def _number(value: float, form: str) -> str:
+    return format(value, ",.0f" if value >= 100 else form)
 
 
 def _cost(regret: float, least: float) -> str:
     ratio = regret / least if least > 0 else np.inf
     if not np.isfinite(ratio):
-        return f"regret {_number(regret)}."
+        return f"regret {_number(regret, amount(regret))}."
     return f"{ratio:,.{0 if ratio >= 10 else 1}f} times the regret."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armspan import _html
-from armspan._text import counted, table
+from armspan._text import amount, counted, table
 from armspan.simulation.growth import Growth
 
 _HEAD = ("policy", "mean", "sd", "95 % interval of the mean", "growth")
@@ -35,9 +35,9 @@ class SummaryRow:
         }
 
 
-def _spread(row: SummaryRow) -> tuple[str, str]:
+def _spread(row: SummaryRow, form: str) -> tuple[str, str]:
     """Standard deviation and interval as words; a dash where a single run leaves them unknown."""
-    return ("–", "–") if math.isnan(row.sd) else (f"{row.sd:,.1f}", f"{row.low:,.1f} to {row.high:,.1f}")
+    return ("–", "–") if math.isnan(row.sd) else (f"{row.sd:{form}}", f"{row.low:{form}} to {row.high:{form}}")
 
 
 class Summary(tuple[SummaryRow, ...]):
@@ -67,7 +67,8 @@ class Summary(tuple[SummaryRow, ...]):
         return f"pseudo-regret after {counted(self.steps, 'step')}, {counted(self.runs, 'run')}"
 
     def _cells(self) -> list[tuple[str, ...]]:
-        return [(row.policy, f"{row.mean:,.1f}", *_spread(row), row.growth.verdict) for row in self]
+        form = amount(*(number for row in self for number in (row.mean, row.sd, row.low, row.high)))
+        return [(row.policy, f"{row.mean:{form}}", *_spread(row, form), row.growth.verdict) for row in self]
 
     def __str__(self) -> str:
         return "\n".join([self.title, *table(_HEAD, self._cells(), words=(0, len(_HEAD) - 1))])
