@@ -13,6 +13,7 @@ from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
 GOOD = np.ones((2, 3, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
 HOLE = np.ones((2, 3, 2))
 HOLE[1, 2, 0] = np.nan
+DRIFTING = E.DriftingContexts([np.eye(2), -np.eye(2)], 10)
 BY_ARM = "(arms, contexts, features)"
 THETA = "theta must be an array of numbers of shape (arms, features)"
 UNEVEN = "rows of unequal length: row 0 has"
@@ -71,6 +72,12 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: E.BoxContexts(GOOD[1], gap=100), "gap must be below 7, the largest lead in this box, got 100"),
     (lambda: E.BoxContexts(GOOD[1], gap=6.99), "gap must be reached by at least 0.001 of the draws, got 6.99"),
     (lambda: E.paper_1c(-1), "seed must be an integer >= 0, got -1"),
+    (lambda: E.paper_1a().sample(2.5), "size must be an integer >= 1, got 2.5"),  # type: ignore[arg-type]
+    (lambda: E.paper_1c(0).sample(-1), "size must be an integer >= 1, got -1"),
+    (lambda: E.paper_1a().sample(3, seed=-1), "seed must be an integer from 0 to 18446744073709551615, got -1"),
+    (lambda: DRIFTING.parameters(0), "steps must be a list of integers >= 1, got array(0)"),
+    (lambda: DRIFTING.parameters([1, 0]), "steps must be a list of integers >= 1, got array([1, 0])"),
+    (lambda: DRIFTING.parameters([1.5]), "steps must be a list of integers >= 1, got array([1.5])"),
     (lambda: E.diversity_dial(1.5), "level must be from 0 to 1, got 1.5"),
     (lambda: E.diversity_dial(-0.5), "level must be >= 0, got -0.5"),
 ]

@@ -144,6 +144,7 @@ def test_parameters_drift(abrupt: bool) -> None:
         share = 0 if abrupt else along / 10
         expected = (1 - share) * theta[leg % 3] + share * theta[(leg + 1) % 3]
         np.testing.assert_allclose(env.parameters(np.array([step]))[0], expected)
+    np.testing.assert_array_equal(env.parameters([1, 17]), env.parameters(np.array([1, 17])))
     block = env.stream(3, np.array([0, 5])).draw(0, 40)
     for r, i in ((0, 0), (0, 16), (1, 33)):
         c = block.contexts[r, i]

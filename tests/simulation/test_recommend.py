@@ -20,7 +20,7 @@ from armspan.environments import (
     paper_1a,
     paper_1b,
 )
-from armspan.errors import InvalidParameter
+from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.rules import by_rules, one_theta_will_do
 from armspan.simulation.recommend import candidates
 
@@ -141,6 +141,29 @@ def test_nothing_is_promised_where_rewards_come_late(late: Any) -> None:
 def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:
     with pytest.raises(InvalidParameter, match=sentence):
         call()
+
+
+class World:
+    """A user's environment, which knows no bounds."""
+
+    n_arms, n_features = 2, 2
+
+    def context(self, step: int, rng: np.random.Generator) -> Any:
+        return rng.random((2, 2))
+
+    def mean_rewards(self, x: Any) -> Any:
+        return x @ np.ones(2)
+
+
+def test_a_users_environment_goes_by_rules_unless_it_knows_its_bounds() -> None:
+    unknown = "Whether the paper promises constant regret is not known: World is written in Python."
+    assert recommend(World()).why[-1] == unknown
+    for env in (World(), DelayedRewards(World(), steps=1)):
+        with pytest.raises(NotApplicable, match="a rehearsal needs feature_bound and parameter_bound, which World"):
+            recommend(env, horizon=30)
+    known = World()
+    known.feature_bound, known.parameter_bound = 1.5, 1.5  # type: ignore[attr-defined]
+    assert recommend(known, horizon=3).why[1:] == (unknown,)
 
 
 def test_nothing_to_be_learnt_needs_no_bound() -> None:

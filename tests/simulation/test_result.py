@@ -191,6 +191,9 @@ def test_concatenate_refuses_what_does_not_belong_together(result: Result) -> No
             concatenate([result, other])
     with pytest.raises(InvalidParameter, match="at least one result"):
         concatenate([])
+    for wrong in (result, [result, 3], 3):
+        with pytest.raises(InvalidParameter, match="results must be a list of results, got "):
+            concatenate(wrong)  # type: ignore[arg-type]
 
 
 def test_repr(result: Result) -> None:

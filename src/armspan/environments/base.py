@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from armspan import _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.environments.assumptions import Assumption, Assumptions
 from armspan.environments.noise import Gaussian, Noise
@@ -213,6 +214,8 @@ class Environment(ABC):
         means : (size, K) array
             Mean rewards.
         """
+        size = _validate.whole("size", size, at_least=1)
+        seed = _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
         block = self.stream(seed, np.zeros(1, dtype=np.int64)).draw(0, size)
         rows = block.contexts[0, :size]
         return block.x[rows], block.means[rows]

@@ -64,7 +64,7 @@ class DriftingContexts(Environment):
     def outside_theory(self) -> str | None:
         return f"the parameters of {self.name} change with time"
 
-    def parameters(self, steps: IntArray) -> FloatArray:
+    def parameters(self, steps: Any) -> FloatArray:
         """The parameters θ (B, K, d) of the arms at B steps.
 
         Parameters
@@ -72,7 +72,10 @@ class DriftingContexts(Environment):
         steps : (B,) array
             Step numbers 1, 2, ….
         """
-        legs, along = np.divmod(steps - 1, self.period)
+        steps = np.asarray(steps)
+        if steps.ndim != 1 or steps.dtype.kind not in "iu" or (steps < 1).any():
+            raise InvalidParameter(f"steps must be a list of integers >= 1, got {' '.join(repr(steps).split()):.60}")
+        legs, along = np.divmod(steps.astype(np.int64) - 1, self.period)
         now, then = self.theta[legs % len(self.theta)], self.theta[(legs + 1) % len(self.theta)]
         share = np.zeros(len(steps)) if self.abrupt else along / self.period
         return now + share[:, None, None] * (then - now)

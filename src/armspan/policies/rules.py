@@ -9,6 +9,7 @@ from armspan import _html
 from armspan._typing import FloatArray
 from armspan.diversity import DiversityReport, LoggedDiversity
 from armspan.environments import DelayedRewards, Environment
+from armspan.environments.custom import CustomEnvironment
 from armspan.errors import NotApplicable
 from armspan.policies.base import Policy
 from armspan.policies.greedy import Greedy
@@ -101,6 +102,8 @@ def _on_diversity(env: Environment) -> str:
     """What is certain of constant regret, without a search that may take long."""
     if env.outside_theory is not None:
         return f"The paper's theory does not apply: {env.outside_theory}."
+    if isinstance(env, CustomEnvironment):
+        return f"Whether the paper promises constant regret is not known: {env.name} is written in Python."
     spans = env.certain_spans()
     if all(spans) and env.gap > 0:
         return "Every arm's own contexts span, and there is a gap: the paper promises LinUCB-d constant regret."

@@ -75,6 +75,9 @@ def _is_slow(env: Environment) -> bool:
 
 def candidates(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> list[Policy]:
     """Who rehearses: for nearly every problem of the arena, one of these came close to the best of all."""
+    missing = [bound for bound in ("feature_bound", "parameter_bound") if not hasattr(env, bound)]
+    if missing:  # a user's own environment may not know it
+        raise NotApplicable(f"a rehearsal needs {' and '.join(missing)}, which {env.name} lacks; or leave horizon out")
     R = noise_scale or env.noise_scale or UNKNOWN_NOISE
     l, s = _rounded_up(env.feature_bound), _rounded_up(env.parameter_bound)
     told: Any = {"feature_bound": l, "parameter_bound": s, "noise_scale": R}

@@ -452,6 +452,8 @@ def concatenate(results: Sequence[Result]) -> Result:
     Result
         All runs, in the order given.
     """
+    if not isinstance(results, Sequence) or not all(isinstance(result, Result) for result in results):
+        raise InvalidParameter(f"results must be a list of results, got {results!r:.60}")
     if not results:
         raise InvalidParameter("results must hold at least one result, got none")
     first = results[0]
