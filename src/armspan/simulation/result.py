@@ -465,16 +465,15 @@ def concatenate(results: Sequence[Result]) -> Result:
                 )
         if not np.array_equal(first.checkpoints, other.checkpoints):
             raise InvalidParameter("results must have the same checkpoints")
+        if first.events.keys() != other.events.keys():
+            watched = (", ".join(result.events) or "none" for result in (first, other))
+            raise InvalidParameter(f"results must have events of the same policies, got {' and '.join(watched)}")
     runs = np.concatenate([result.runs for result in results])
     if np.unique(runs).size != runs.size:
         raise InvalidParameter("results must hold different runs")
     return replace(
         first,
-        events={
-            name: Events.joined([result.events[name] for result in results])
-            for name in first.events
-            if all(name in result.events for result in results)
-        },
+        events={name: Events.joined([result.events[name] for result in results]) for name in first.events},
         runs=runs,
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
         noise=np.concatenate([result.noise for result in results], axis=-2),
