@@ -9,7 +9,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from armspan.diversity import audit
-from armspan.environments import BoxContexts, FiniteContexts, diversity_dial, paper_1a, paper_1b, paper_1c
+from armspan.environments import (
+    BoxContexts,
+    DelayedRewards,
+    DriftingContexts,
+    Environment,
+    FiniteContexts,
+    PerturbedContexts,
+    RewardTable,
+    diversity_dial,
+    paper_1a,
+    paper_1b,
+    paper_1c,
+)
 from armspan.errors import BadFile, InvalidParameter, NotApplicable
 from armspan.policies import ContextUCB, Greedy, LinUCBd
 from armspan.simulation import concatenate, load_result, simulate
@@ -159,6 +171,21 @@ def test_events_are_refused_where_they_are_not_counted() -> None:
 
     with pytest.raises(NotApplicable, match="events need an environment that knows its truth, but Own is"):
         simulate(Own(), LinUCBd(), horizon=10, runs=1, events=True)
+
+
+@pytest.mark.parametrize(
+    ("env", "reason"),
+    [
+        (DriftingContexts([np.eye(2), -np.eye(2)], 10), "the parameters of drifting contexts change with time"),
+        (RewardTable([[1.0], [2.0]], [[1.0, 3.0], [2.0, 1.0]]), "rewards of reward table are not linear in the feat"),
+        (DelayedRewards(paper_1a(), steps=1), "the rewards of paper 1a, delayed come late"),
+        (PerturbedContexts(np.eye(2), 0.1), "the contexts of perturbed contexts depend on what the policy does"),
+    ],
+    ids=repr,
+)
+def test_events_are_refused_where_the_proof_says_nothing(env: Environment, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=f"events are those of the paper's proof, but {reason}"):
+        simulate(env, LinUCBd(), horizon=10, runs=1, events=True)
 
 
 def test_events_are_saved_and_joined(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def regions_of(env: Environment) -> Regions:
     """
     if isinstance(env, CustomEnvironment):
         raise NotApplicable(f"events need an environment that knows its truth, but {env.name} is written in Python")
-    if env.late or env.answers:
+    if env.outside_theory is not None:
         raise NotApplicable(f"events are those of the paper's proof, but {env.outside_theory}")
     K, d = env.n_arms, env.n_features
     if isinstance(env, TableEnvironment):
