@@ -52,7 +52,8 @@ def real(name: str, value: Any, *, above: float = -math.inf, at_least: float = -
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool | str) or not math.isfinite(number) or number <= above or number < at_least:
-        raise InvalidParameter(f"{name} must be {domain}, got {_short(value)}")
+        finite = "finite and " if number == math.inf and domain.startswith(">") else ""
+        raise InvalidParameter(f"{name} must be {finite}{domain}, got {_short(value)}")
     return number
 
 

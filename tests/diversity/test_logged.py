@@ -672,7 +672,7 @@ def small(**options: Any) -> Callable[[], object]:
         (small(level="5%"), "level must be > 0, got '5%'"),
         (small(margin=0), "margin must be > 0, got 0"),
         (small(margin=-0.1), "margin must be > 0, got -0.1"),
-        (small(margin=float("inf")), "margin must be > 0, got inf"),
+        (small(margin=float("inf")), "margin must be finite and > 0, got inf"),
         (small(noise_scale=0), "noise_scale must be > 0, got 0"),
         (small(noise_scale="1", strict=True), "noise_scale must be > 0, got '1'"),
         (small(arm_names=["a", "c"]), "arms must be among arm_names, got 'b'"),

@@ -233,6 +233,12 @@ def test_sample_is_the_first_contexts_of_run_0() -> None:
     np.testing.assert_allclose(means, np.einsum("nkd,kd->nk", x, paper_1a().theta))
 
 
+def test_how_many_contexts_arrive_in_plain_words() -> None:
+    for n, words in ((1, "The same context arrives every time."), (3, "3 contexts arrive independently.")):
+        assert FiniteContexts(np.ones((2, n, 1)), [[1.0], [2.0]]).assumptions()[3].reason == words
+        assert RewardTable(np.ones((n, 1)), np.ones((2, n))).arrivals().reason == words
+
+
 def test_what_never_arrives_counts_for_nothing() -> None:
     a = paper_1a()
     env = FiniteContexts(a.features, a.theta, [0.5, 0.0, 0.5, 0.0])

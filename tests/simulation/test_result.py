@@ -173,6 +173,12 @@ def test_flipped_bytes_never_give_a_silently_wrong_result(result: Result, tmp_pa
         np.testing.assert_array_equal(again.pseudo_regret, result.pseudo_regret)  # then the bit did not matter
 
 
+def test_a_result_of_no_policy_is_refused(result: Result) -> None:
+    for call in (result.only, result.plot):
+        with pytest.raises(InvalidParameter, match="policies must name at least one policy, got none"):
+            call([])
+
+
 def test_concatenate_refuses_what_does_not_belong_together(result: Result) -> None:
     options: dict[str, Any] = {"horizon": 2000, "runs": [50], "seed": 4}
     policies = [LinUCBd(), Greedy()]
@@ -199,4 +205,6 @@ def test_concatenate_refuses_what_does_not_belong_together(result: Result) -> No
 def test_repr(result: Result) -> None:
     text = repr(result)
     assert text.startswith("<Result: LinUCB-d, greedy in paper 1a, 12 runs of 2,000 steps")
+    single = simulate(paper_1a(), Greedy(), horizon=1, runs=1)
+    assert repr(single) == "<Result: greedy in paper 1a, 1 run of 1 step, 1 checkpoint>"
     assert armspan.Result is Result

@@ -93,6 +93,13 @@ class Assumptions(tuple[Assumption, ...]):
         return cls([_bounded(env), _gap(env), _noise(env), env.arrivals(), _diverse(env)])
 
 
+def independent(n_contexts: int) -> Assumption:
+    """Assumption 1.4 where so many contexts arrive independently."""
+    several = f"{n_contexts} contexts arrive independently."
+    reason = several if n_contexts > 1 else "The same context arrives every time."
+    return Assumption("1.4", "Stochastic arrivals", True, reason)
+
+
 def _bounded(env: Checkable) -> Assumption:
     reason = f"Features are at most l = {env.feature_bound:.4g} long, parameters s = {env.parameter_bound:.4g}."
     return Assumption("1.1", "Bounded parameters", True, reason)

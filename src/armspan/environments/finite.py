@@ -6,7 +6,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
-from armspan.environments.assumptions import Assumption
+from armspan.environments.assumptions import Assumption, independent
 from armspan.environments.table import TableEnvironment
 
 
@@ -43,4 +43,4 @@ class FiniteContexts(TableEnvironment):
         return self.probabilities[None, :]
 
     def arrivals(self) -> Assumption:
-        return Assumption("1.4", "Stochastic arrivals", True, f"{self.n_contexts} contexts arrive independently.")
+        return independent(self.n_contexts)

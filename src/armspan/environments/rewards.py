@@ -6,7 +6,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
-from armspan.environments.assumptions import Assumption
+from armspan.environments.assumptions import Assumption, independent
 from armspan.environments.noise import as_noise
 from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
@@ -69,7 +69,7 @@ class RewardTable(TableEnvironment):
         return self.probabilities[None, :]
 
     def arrivals(self) -> Assumption:
-        return Assumption("1.4", "Stochastic arrivals", True, f"{self.n_contexts} contexts arrive independently.")
+        return independent(self.n_contexts)
 
     def mean_rewards(self, x: FloatArray) -> FloatArray:
         found = np.flatnonzero((np.swapaxes(self.features, 0, 1) == x).all(axis=(1, 2)))

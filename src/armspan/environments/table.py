@@ -69,7 +69,11 @@ class TableEnvironment(Environment):
         self.gap = diversity.reward_gap(self.reward_table.T[arrive])
         self.feature_bound = float(np.linalg.norm(self.features[:, arrive], axis=2).max())
         if self.feature_bound == 0:
-            raise InvalidParameter("features must not all be 0 in the contexts that arrive")
+            largest, where = np.abs(self.features[:, arrive]).max(), "in the contexts that arrive"
+            if largest > 0:
+                enough = "large enough that their squares are not 0"
+                raise InvalidParameter(f"features must be {enough} {where}, got at most {largest:g}")
+            raise InvalidParameter(f"features must not all be 0 {where}")
         self._alias = alias_tables(self.arrival_rows())
 
     def arrival_rows(self) -> FloatArray:

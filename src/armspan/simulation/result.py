@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from armspan import _validate
 from armspan._files import as_path, whole_file
+from armspan._text import counted
 from armspan._typing import FloatArray, IntArray
 from armspan.errors import BadFile, InvalidParameter, MissingExtra, NotApplicable
 from armspan.events.events import Events
@@ -109,6 +110,8 @@ class Result:
         policies : list of str
             Their names, in the order wanted.
         """
+        if not len(policies):
+            raise InvalidParameter("policies must name at least one policy, got none")
         rows = [self.policies.index(name) for name in policies if self.curves(name) is not None]
         pulls = self.suboptimal_pulls
         return replace(
@@ -241,8 +244,6 @@ class Result:
         matplotlib.axes.Axes
             The axes that were drawn in.
         """
-        if policies is not None and not len(policies):
-            raise InvalidParameter("policies must name at least one policy, got none")
         shown = self if policies is None else self.only([policies] if isinstance(policies, str) else policies)
         if log is not None:
             _validate.one_of("log", log, ("", "x", "y", "xy"))
@@ -302,7 +303,7 @@ class Result:
             else:
                 proof.by_arm(axes, t, events.basis_pulls.mean(axis=0), "pulls")
                 axes.set_title("pulls in the rarest context of each arm's basis")
-            axes.set_title(plain(f"{policy}: {axes.get_title()}, {self.runs.size:,} runs"))
+            axes.set_title(plain(f"{policy}: {axes.get_title()}, {counted(self.runs.size, 'run')}"))
             if axes.get_legend_handles_labels()[0]:
                 legend(axes)
         return axes
@@ -338,7 +339,8 @@ class Result:
     def __repr__(self) -> str:
         return (
             f"<Result: {', '.join(self.policies)} in {self.environment}, "
-            f"{self.runs.size} runs of {self.horizon:,} steps, {self.checkpoints.size} checkpoints>"
+            f"{counted(self.runs.size, 'run')} of {counted(self.horizon, 'step')}, "
+            f"{counted(self.checkpoints.size, 'checkpoint')}>"
         )
 
 
