@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from armspan import ContextUCB, Greedy, LinTS, LinUCBd, Oracle, audit, regret_bound, simulate
@@ -105,12 +106,14 @@ def test_labels_are_arms() -> None:
     assert (env.n_arms, env.n_contexts, env.n_features) == (3, 4, 3)  # without what is constant, with the intercept
     np.testing.assert_array_equal(env.reward_table, [[0, 0, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0]])
     assert env.feature_bound == pytest.approx(1)
-    with pytest.raises(ArmspanError, match="y must have 4 labels, of at least 2 kinds"):
+    with pytest.raises(ArmspanError, match=r"y must have 4 labels, of at least 2 kinds, got 1 kind$"):
         labelled(X, ["a"] * 4)
     with pytest.raises(ArmspanError, match="y must have labels of one kind"):
         labelled(X, [None, 1, None, 1])
     with pytest.raises(ArmspanError, match="y must have labels of one kind"):
         labelled(X, ["cat", 1, "cat", 1])
+    with pytest.raises(ArmspanError, match="y must have labels of one kind"):
+        labelled(X, pd.array([1, None, 2, 1]))
 
 
 @pytest.mark.parametrize("labels", [[0, 1, np.nan, 1], ["a", "b", np.nan, "b"]])

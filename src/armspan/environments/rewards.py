@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
+from armspan._text import counted
 from armspan._typing import FloatArray
 from armspan.environments.assumptions import Assumption, independent
 from armspan.environments.noise import as_noise
@@ -102,15 +103,16 @@ def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") ->
     X = _validate.array("X", X, shape=("rows", "features"))
     _validate.unmasked("y", y)
     given = np.asarray(y, dtype=object)  # as they are: a number among texts is no text
-    missing = np.flatnonzero([label != label for label in given.ravel()])  # nan
-    if missing.size:
-        raise InvalidParameter(f"y must have no missing labels, got {given.ravel()[missing[0]]} at {missing[0]}")
     try:
+        missing = np.flatnonzero([label != label for label in given.ravel()])  # nan
+        if missing.size:
+            raise InvalidParameter(f"y must have no missing labels, got {given.ravel()[missing[0]]} at {missing[0]}")
         labels, which = np.unique(given, return_inverse=True)
     except TypeError:
         raise InvalidParameter("y must have labels of one kind, all numbers or all texts, got several") from None
     if which.shape != (len(X),) or len(labels) < 2:
-        raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {len(labels)} kinds")
+        kinds = counted(len(labels), "kind")
+        raise InvalidParameter(f"y must have {len(X)} labels, of at least 2 kinds, got {kinds}")
     X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # at most 1, so that squares are numbers in any unit
     varies = np.any(X[0] != X, axis=0)
     X = (X - X.mean(axis=0))[:, varies] / X.std(axis=0)[varies]
