@@ -24,8 +24,8 @@ setup: .venv/ready
 		{ echo "armspan needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up .venv (once, about a minute) ..."
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --no-compile --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 paper: setup
@@ -57,7 +57,7 @@ test: setup
 	@echo "Running the checks and the tests in eight parts, $(TOGETHER) at a time; each prints when it is done."
 	@echo "The first time takes ten to twenty minutes on 2 cores, depending on the machine."
 	@rm -rf out/coverage
-	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-policies test-rest test-processes check test-pages test-processor test-plain test-site
+	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-rest test-processes test-policies test-pages test-site test-processor test-plain check
 	@$(BIN)/python -m tools.floor
 
 test-policies: setup

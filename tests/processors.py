@@ -27,7 +27,6 @@ NUMERIC = [
     "tests/agents/test_numerics.py",
     "tests/agents/test_sketch.py::test_a_form_is_never_wrong_by_more_than_it_says",
     "tests/agents/test_oracle.py",
-    "tests/policies/test_policies.py",
     "tests/propositions/test_proposition_1.py",
     "tests/propositions/test_appendix_b.py",
     "tests/diversity/test_directions.py",
