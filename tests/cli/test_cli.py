@@ -253,6 +253,8 @@ def test_audit_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [entry["answer"] for entry in content["verdicts"]] == ["not known", "yes", "not known", "not known"]
     assert (content["features"], content["columns_left_out"]) == (["age", "visits"], {})
     assert (content["rank"], content["level"], content["needed"]) == (2, 0.05, {"share": 0.0075, "spread": 0.005})
+    assert content["redundant"] == ""
+    assert content["so"].startswith("So: ")
     margin = 0.05 * table["paid"].drop([3, 10]).std(ddof=0)
     assert content["margin"] == pytest.approx(margin)
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])

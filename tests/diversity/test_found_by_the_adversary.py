@@ -73,6 +73,13 @@ def test_arms_that_read_alike_are_refused() -> None:
         audit_log(X, [0 if arm else "0" for arm in arms], rewards)
 
 
+def test_true_is_not_1() -> None:
+    X, arms, rewards = _log(0.0, 0, flat=False)
+    with pytest.raises(InvalidParameter, match="arms must not mix True and False with other names"):
+        audit_log(X, [True if arm else 1 for arm in arms], rewards)
+    assert [arm.name for arm in audit_log(X, arms == 1, rewards).arms] == ["False", "True"]
+
+
 def test_letters_are_no_list_of_names() -> None:
     X, arms, rewards = _log(0.0, 0, flat=False)
     with pytest.raises(InvalidParameter, match="feature_names must be a list of 2 names, got 'ab'"):

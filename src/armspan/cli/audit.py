@@ -103,6 +103,7 @@ def numbers_of(audit: LoggedDiversity, arms: list[str]) -> dict[str, Any]:
         "name": audit.name,
         "features": list(audit.feature_names),
         "rank": audit.rank,
+        "redundant": audit.redundant,
         "margin": audit.margin,
         "level": audit.level,
         "needed": {"share": audit.needed[0], "spread": audit.needed[1]},
@@ -110,4 +111,5 @@ def numbers_of(audit: LoggedDiversity, arms: list[str]) -> dict[str, Any]:
         "shared_spread": audit.shared_spread,
         "arms": [vars(arm) | {"name": name} for arm, name in zip(audit.arms, arms, strict=True)],
         "verdicts": [vars(verdict) for verdict in audit.verdicts],
+        "so": audit.so,
     }

@@ -434,6 +434,9 @@ def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[st
     for row, arm in enumerate(arms):
         if arm is None or type(arm).__name__ == "NAType" or arm != arm:  # which NA refuses to say
             raise InvalidParameter(f"arms must not be missing, got {arm!r} in row {row}")
+    truths = sum(isinstance(arm, bool | np.bool_) for arm in arms)
+    if 0 < truths < len(arms):
+        raise InvalidParameter("arms must not mix True and False with other names, since True equals 1")
     try:
         distinct = set(arms) if names is None else dict.fromkeys(names)
         strange = () if names is None else set(arms) - set(names)
