@@ -136,6 +136,7 @@ def test_nothing_is_promised_where_rewards_come_late(late: Any) -> None:
         (lambda: recommend(3), "problem must be an environment or the report of an audit, got 3"),
         (lambda: recommend(paper_1a(), noise_scale=0.0), "noise_scale must be"),
         (lambda: recommend(paper_1a(), horizon=0), "horizon must be"),
+        (lambda: recommend(armspan.audit(paper_1a()), horizon=9), "horizon must be left out with a report"),
     ],
 )
 def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:

@@ -47,7 +47,8 @@ def recommend(
         R, for which rewards are R-subgaussian. An environment knows it.
     horizon : int, optional
         How many steps you will take, and so will the rehearsal; 10,000 if left out. An environment that is
-        written in Python, or whose rewards come late, is slow to try out: without a horizon, rules decide there.
+        written in Python, or whose rewards come late, is slow to try out: without a horizon, rules decide there. A
+        report has no rehearsal, and takes no horizon.
 
     Returns
     -------
@@ -59,6 +60,8 @@ def recommend(
     if horizon is not None:
         _validate.whole("horizon", horizon, at_least=1)
     if isinstance(problem, DiversityReport | LoggedDiversity):
+        if horizon is not None:
+            raise InvalidParameter(f"horizon must be left out with a report, which has no rehearsal, got {horizon}")
         return by_rules(problem, propensities=propensities, noise_scale=noise_scale)
     if not (isinstance(problem, Environment) or hasattr(problem, "context")):
         raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
