@@ -205,7 +205,7 @@ def functional(problem: Problem, direction: FloatArray) -> FloatArray:
 def _too_little(most: str, needed: str, of: str = "") -> str:
     """An upper limit that is below what is needed, though rounding may hide it."""
     if most == needed:
-        return f"less than the {needed}{of} that are needed"
+        return f"less than {needed}{of}, the least that is needed"
     return f"at most {most}{of} (needed: {needed} or more)"
 
 

@@ -75,7 +75,7 @@ def always(features: Sequence[Any], direction: FloatArray, constant: BoolArray) 
         return f"{fixed[0]} and {fixed[1]} never change; so {fixed[1]} says nothing new"
     if len(fixed) == 0 and len(free) == 2 and not _alike(np.abs(direction[used])):
         one, other = direction[used]
-        return f"{free[1]} is always {-one / other:.4g} times {free[0]}"
+        return f"{free[1]} is always about {-one / other:.4g} times {free[0]}"
     if len(fixed) == 1 and len(free) > 1 and _alike(direction[used & ~constant]):
         return f"these columns always add up to the same: {_listed(free)}; so {fixed[0]} says nothing new"
     sides = [[features[int(j)] for j in np.flatnonzero(used & (sign * direction > 0))] for sign in (1, -1)]

@@ -451,7 +451,8 @@ def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[st
     place = {arm: number for number, arm in enumerate(ordered)}
     whole = all(isinstance(arm, float) and arm.is_integer() for arm in ordered)  # a column with a gap turns into floats
     shown = [str(int(arm) if whole else arm) for arm in ordered]
-    if len(set(shown)) < len(shown):
-        first, second = (arm for arm in ordered if str(arm) == next(one for one in shown if shown.count(one) > 1))
-        raise InvalidParameter(f"arms must differ in their names, got {first!r} and {second!r}")
+    called = dict(zip(reversed(shown), reversed(ordered), strict=True))
+    for arm, name in zip(ordered, shown, strict=True):
+        if called[name] is not arm:
+            raise InvalidParameter(f"arms must differ in their names, got {called[name]!r} and {arm!r}")
     return shown, np.array([place[arm] for arm in arms], dtype=np.int64)
