@@ -14,6 +14,8 @@
 # make clean        remove all that the others have made
 PYTHON ?= python3
 BIN := .venv/bin
+# hundreds of processes start in the tests, and each would compile every file that it imports
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup paper docs dist test test-policies test-processes test-rest test-pages test-processor test-site test-plain test-slow processors check format bench bench-peers gallery policies truth adversary lock clean
 
