@@ -438,7 +438,7 @@ def _numbered(arms: Sequence[Any], names: Sequence[Any] | None) -> tuple[list[st
     if 0 < truths < len(arms):
         raise InvalidParameter("arms must not mix True and False with other names, since True equals 1")
     try:
-        distinct = set(arms) if names is None else dict.fromkeys(names)
+        distinct = dict.fromkeys(arms if names is None else names)
         strange = () if names is None else set(arms) - set(names)
     except TypeError:
         raise InvalidParameter("arms must be names or numbers, got something that cannot be compared") from None
