@@ -60,7 +60,7 @@ def test_a_form_is_never_wrong_by_more_than_it_says(
     A = 10.0**size * (root @ root.T)
     x = 10.0**length * rng.normal(size=(1, d)) / math.sqrt(d)
     store, sketch = np.zeros((2, d * (d + 2))), np.full((2, sketch_size(d)), 0, dtype=np.float32)
-    triangles.pack(A, store[1, d : d + d * (d + 1) // 2])
+    store[1, d : d + d * (d + 1) // 2] = A[np.tril_indices(d)]
     A = triangles.unpacked(store[1, d : d + d * (d + 1) // 2], d)
     form, error = drawn(store, sketch, x, np.zeros((2, -(-d // 8) * 8), dtype=np.float32))
     wide = np.longdouble(x[0])

@@ -85,11 +85,14 @@ handler = logging.Handler()
 handler.emit = lambda record: lines.append(record.getMessage())
 logging.getLogger("armspan").addHandler(handler)
 logging.getLogger("armspan").setLevel(logging.INFO)
-x, new = np.array([0.5, 1.0, 0.2, 0.1, 0.3, 0.9, 0.4, 0.2, 0.6]), []
+x, new = np.array([0.5, 1.0, 0.2, 0.1, 0.3, 0.9, 0.4]), []
+y = np.append(x, 0.2)
 with _compile.recorded() as compiled:
-    agent = armspan.LinUCBd(feature_bound=2.0, parameter_bound=1.0).agent(n_arms=9, n_features=9, seed=0)
+    policy = armspan.LinUCBd(feature_bound=2.0, parameter_bound=1.0)
+    agent, larger = (policy.agent(n_arms=9, n_features=d, seed=0) for d in (7, 8))
     for step in (lambda: None, lambda: agent.choose(x), lambda: agent.update(1, x, 1), lambda: agent.update(1, x, 1.0),
-                 lambda: agent.choose(x), lambda: agent.update(1, x.astype(np.float32), 1.0)):
+                 lambda: agent.choose(x), lambda: agent.update(1, x.astype(np.float32), 1.0),
+                 lambda: larger.choose(y), lambda: larger.update(1, y, 1)):
         step()
         new.append([one.name for one in compiled])
         compiled.clear()
@@ -101,8 +104,8 @@ def test_what_an_agent_needs_is_compiled_when_it_is_first_used(tmp_path: Path) -
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     outcome = subprocess.run([sys.executable, "-c", FIRST_AGENT], env=env, capture_output=True, text=True, check=True)
     seen = json.loads(outcome.stdout)
-    assert seen["new"] == [[], ["agent.choose"], ["agent.learn"], [], [], []]
-    assert len(seen["lines"]) == 2
+    assert seen["new"] == [[], ["agent.choose"], ["agent.learn"], [], [], [], ["agent.choose_by_fours"], []]
+    assert len(seen["lines"]) == 3
     assert "agent.choose" in seen["lines"][0]
     assert all(seen["folder"] in line and "`armspan warm-up`" in line for line in seen["lines"])
 

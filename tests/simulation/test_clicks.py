@@ -57,7 +57,7 @@ def test_means_of_0_and_1_are_certain() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 80))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_engines_agree(seed: int, horizon: int) -> None:
     rng = np.random.default_rng(seed)
     env = table(rng, K=int(rng.integers(2, 6)), n=int(rng.integers(1, 6)), d=int(rng.integers(1, 7)))

@@ -66,9 +66,10 @@ class Agent:
         self._inputs = Inputs(settings, feature_names)
         self._lock = threading.RLock()
         self._double = settings.dtype == "float64"
-        self._chooser: Any = kernels.choose if self._double else kernels.choose_single
-        if self._double and settings.width >= WIDE_FROM:
-            self._chooser = kernels.choose_wide
+        self._chooser: Any = kernels.choose_single
+        if self._double:
+            by_fours = kernels.choose_wide if settings.width >= WIDE_FROM else kernels.choose_by_fours
+            self._chooser = by_fours if settings.width >= kernels.FOURS_FROM else kernels.choose
         self._choose_one = self._chooser.quick
         self._learner: Any = kernels.learn if self._double else kernels.learn_single
         self._plain = settings.schedule is None

@@ -86,8 +86,7 @@ class State:
         self.head[layout.EPSILON], self.head[layout.OFTEN] = settings.epsilon, settings.often
         self.head[layout.LEARNT] = settings.learnt
         self.head[layout.TIED_WITHIN] = ROUNDING if settings.dtype == "float64" else SINGLE_ROUNDING
-        for k in range(len(self.names)):
-            self.clear(k)
+        self.clear(slice(None))
 
     def _make_store(self, names: Sequence[Hashable]) -> None:
         """One array for all, and its parts."""
@@ -127,8 +126,8 @@ class State:
         self.head[layout.N_ARMS] = K
         self.head[layout.PRUNE] = PRUNE_FROM[0] <= K and d >= PRUNE_FROM[1] and not self.settings.forgets
 
-    def clear(self, k: int) -> None:
-        """Arm k knows nothing."""
+    def clear(self, k: int | slice) -> None:
+        """Arm k, or each of several, knows nothing."""
         d, ridge = self.settings.width, self.settings.ridge
         self.arms[k] = 0.0
         self.arms[k, layout.LAMBDA] = ridge
@@ -226,10 +225,10 @@ class State:
             least = smallest * float(scale.min()) ** 2 * (1 - 1e-9)
             self.arms[k, layout.LAMBDA] = max(self.arms[k, layout.LAMBDA], least)
 
-    def _write(self, k: int, V: FloatArray, V_inv: FloatArray) -> None:
+    def _write(self, k: int | slice, V: FloatArray, V_inv: FloatArray) -> None:
         d, half = len(V), len(V) * (len(V) + 1) // 2
-        triangles.pack(V_inv, self.store[k, d : d + half])
-        triangles.pack(V, self.store[k, d + half :])
+        lower = np.tri(d, dtype=np.bool_)
+        self.store[k, d : d + half], self.store[k, d + half :] = V_inv[lower], V[lower]
         self.arms[k, layout.MODE] = layout.FULL
 
     def forget(self, factor: float) -> None:

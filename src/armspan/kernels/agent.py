@@ -77,6 +77,8 @@ EVERYONE = np.empty(0, dtype=np.bool_)
 """In the place of those who may be chosen: all."""
 FIRST_OF_ALL = 1e300
 """The index of an arm whose turn it is, whatever it promises."""
+FOURS_FROM = 8
+"""Features with which it pays to look at four arms at once."""
 ROWS_TOGETHER = 64
 """Contexts that are scored one after the other for one arm."""
 FIRST_CHECK, REBUILD = 1024, 8192
@@ -354,12 +356,12 @@ def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
 
 
 @part
-def chosen(S, store, sketch, x):
+def chosen(S, store, sketch, pairs, x):
     """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same; so
-    it is with sketches. sketch : None does without. What depends on that or on x.ndim alone is left out when it is
-    compiled.
+    it is with sketches. sketch : None does without. pairs (1, d(d + 1)/2), for x (d,) : changed; with it, arms are
+    looked at in fours. What depends on those or on x.ndim alone is left out when it is compiled.
     """
     K, d, begin, _, _ = borders(S)
     arms, ridge = matrix(S, begin, K, THETA + d), S[RIDGE]
@@ -398,11 +400,11 @@ def chosen(S, store, sketch, x):
     if sketch is not None:  # noqa: SIM102 - alone it is left out when it is compiled
         if sketched:
             return taken(S, screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper))
-    paired = per_arm == 0 and 8 <= d <= LARGEST_PAIRS and K >= 8
-    pairs = matrix(S, HEAD + d, 1, d * (d + 1) // 2)
-    if paired:
-        products(rows, np.int64(0), pairs)
-    fours = d >= 8 and K >= 4
+    paired, fours = False, False
+    if pairs is not None:
+        paired, fours = FOURS_FROM <= d <= LARGEST_PAIRS and K >= 8, d >= FOURS_FROM and K >= 4
+        if paired:
+            products(rows, np.int64(0), pairs)
     best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
     k0 = k1 = k2 = k3 = np.int64(0)
     waiting = 0  # arms that share a context are looked at in fours
@@ -412,7 +414,7 @@ def chosen(S, store, sketch, x):
             if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
                 continue
             evaluated += 1
-            if x.ndim == 1:  # noqa: SIM102 - likewise
+            if pairs is not None:  # noqa: SIM102 - likewise
                 if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
                     k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
                     if waiting < 4:
@@ -435,18 +437,27 @@ def chosen(S, store, sketch, x):
             k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
         else:
             break
-        if paired and step >= K:
-            variance = paired_form(store, k, d, pairs)
-        else:
+        variance, left = 0.0, paired and step >= K
+        if not left:
             if per_arm:
                 length = squared_length(rows, k)
             variance = variance_of(arms, store, ridge, k, rows, k * per_arm, length)
+        if pairs is not None:  # noqa: SIM102 - likewise
+            if left:
+                variance = paired_form(store, k, d, pairs)
         mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
         best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
     if within(best, second, S[TIED_WITHIN]):
         arm = settled(S, arms, store, rows, per_arm, alpha)
     S[EVALUATED] += evaluated
     return taken(S, arm)
+
+
+@inlined
+def room_for_pairs(S):
+    """Where an agent's one array has room for the products of two features."""
+    d = borders(S)[1]
+    return matrix(S, HEAD + d, 1, d * (d + 1) // 2)
 
 
 @inlined
@@ -461,25 +472,39 @@ def kept(S):
 def choose(S, x):
     """The arm for x (d,) or (K, d), or why there is none. Changes S.
 
-    Sketches pay where arms have rows of their own, or many features; who has few can do without them at first.
+    What pays only with more features is left out, so that it need not be compiled; sketches pay where arms have rows of
+    their own.
     """
     store, sketch = kept(S)
     if x.ndim == 1:
-        return chosen(S, store, None, x)
-    return chosen(S, store, sketch, x)
+        return chosen(S, store, None, None, x)
+    return chosen(S, store, sketch, None, x)
+
+
+@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
+def choose_by_fours(S, x):
+    """`choose` for `FOURS_FROM` features or more."""
+    store, sketch = kept(S)
+    if x.ndim == 1:
+        return chosen(S, store, None, room_for_pairs(S), x)
+    return chosen(S, store, sketch, None, x)
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
 def choose_wide(S, x):
     """`choose` for so many features that sketches always pay."""
     store, sketch = kept(S)
-    return chosen(S, store, sketch, x)
+    if x.ndim == 1:
+        return chosen(S, store, sketch, room_for_pairs(S), x)
+    return chosen(S, store, sketch, None, x)
 
 
 @atomic_kernel(*[f"int64(float64[::1], float32[:, ::1], {x})" for x in CONTEXTS])
 def choose_single(S, store, x):
     """`choose` with a store in single precision."""
-    return chosen(S, store, None, x)
+    if x.ndim == 1:
+        return chosen(S, store, None, room_for_pairs(S), x)
+    return chosen(S, store, None, None, x)
 
 
 @inlined

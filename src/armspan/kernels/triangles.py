@@ -14,13 +14,3 @@ def unpacked(triangle, d):
             full[i, j] = full[j, i] = triangle[start + j]
         start += i + 1
     return full
-
-
-@atomic_kernel()
-def pack(full, triangle):
-    """The triangle of a matrix (d, d). Changes triangle."""
-    start = 0
-    for i in range(full.shape[0]):
-        for j in range(i + 1):
-            triangle[start + j] = full[i, j]
-        start += i + 1

@@ -10,8 +10,10 @@ import numpy as np
 from armspan import environments
 from armspan._typing import FloatArray, Progress
 from armspan.agents import Agent
+from armspan.agents.state import WIDE_FROM
 from armspan.kernels import _compile
 from armspan.kernels._compile import Compiled
+from armspan.kernels.agent import FOURS_FROM
 from armspan.kernels.linear import REBUILD
 from armspan.policies import ContextUCB, Greedy, LinTS, LinUCBd
 from armspan.simulation.runner import simulate
@@ -62,16 +64,17 @@ def warm_up(progress: Progress | None = None) -> WarmUp:
     return WarmUp(tuple(compiled), time.perf_counter() - start, _compile._FOLDER)
 
 
-def _agent(**options: Any) -> Agent:
-    return LinUCBd(feature_bound=10.0, parameter_bound=1.0).agent(n_arms=2, n_features=2, seed=0, **options)
+def _agent(d: int = 2, **options: Any) -> Agent:
+    return LinUCBd(feature_bound=100.0, parameter_bound=1.0).agent(n_arms=2, n_features=d, seed=0, **options)
 
 
-def _choose() -> None:
-    _agent().choose(np.ones(2))
+def _choose(*shape: int) -> Callable[[], None]:
+    """Decisions for contexts of this shape: there are kernels for few, more and many features."""
 
+    def step() -> None:
+        _agent(shape[-1]).choose(np.ones(shape))
 
-def _choose_rows() -> None:
-    _agent().choose(np.ones((2, 2)))
+    return step
 
 
 def _update() -> None:
@@ -158,8 +161,7 @@ def _events() -> None:
 
 
 STEPS: tuple[Callable[[], None], ...] = (
-    _choose,
-    _choose_rows,
+    *(_choose(*one_row_per_arm, d) for d in (2, FOURS_FROM, WIDE_FROM) for one_row_per_arm in ((), (2,))),
     _update,
     _update_rows,
     _much,
