@@ -265,3 +265,46 @@ def test_rewards_larger_than_contexts_are_learnt_in_one_step() -> None:
     for reward in (0.1, 0.9, -40.0, 1e99):
         assert learn(agent._state.whole, 0, np.full(2, 0.1), reward) == 0
     assert learn(agent._state.whole, 0, np.full(2, 0.1), 1e101) == NOT_FINITE
+
+
+def test_an_arm_whose_first_reward_is_lost_is_tried_again() -> None:
+    agent = LinUCB(alpha="practical", feature_bound=1.0).agent(2, 1, seed=0)
+    rng, shown = np.random.default_rng(0), 0
+    for visit in range(1500):
+        if visit == 300:
+            agent.add_arm("new")
+        arm = agent.choose([1.0])
+        shown += arm == "new"
+        if arm != "new" or shown > 1:
+            agent.update(arm, [1.0], (9.0 if arm == "new" else 5.0) + 0.5 * rng.standard_normal())
+    assert shown > 900  # from step 512 + 2 on
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_all_ways_to_decide_try_again_at_the_same_steps(shared: bool) -> None:
+    """Rewards of arms 1 and 4 never come; the others' are large, so that no index of theirs is the largest."""
+    policy = LinUCB(alpha="practical", feature_bound=BOUND, shared=shared)
+    agents = [policy.agent(5, 2, seed=0) for _ in range(3)]
+    steps = []
+    for step in range(70):
+        x = np.array([1.0, 0.01 * step]) if not shared else np.tile([1.0, 0.01 * step], (5, 1)) + np.eye(5, 2)
+        sure = agents[0].propensities(x)
+        arm = agents[0].choose(x)
+        assert sure[arm] > 0
+        for other in agents[1:]:
+            assert other.decide(x).arm == arm
+        if arm in (1, 4):
+            steps.append((step, arm))
+        else:
+            for agent in agents:
+                agent.update(arm, x, 50.0 + step % 3)
+    again = [(power + arm, arm) for power in (16, 32, 64) for arm in (1, 4)]
+    assert shared or steps == [(1, 1), (4, 4), *again]
+    if not shared:
+        fresh = policy.agent(5, 2, seed=0)
+        assert isinstance(fresh, Agent)
+        fresh.choose_many(np.ones((7, 2)))
+        for arm in (0, 2, 3):
+            fresh.update(arm, np.ones(2), 50.0)
+        many = fresh.choose_many(np.ones((20, 2)))
+        assert [step + 7 for step, arm in enumerate(many) if arm in (1, 4)] == [17, 20]

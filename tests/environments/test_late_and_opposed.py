@@ -107,14 +107,14 @@ def test_engines_agree_on_late_rewards() -> None:
 
 
 MARKED = [EpochGreedy(), PEGE(), ExploreThenCommit(pulls=4), OLSBandit(h=0.2), LassoBandit(h=0.2), FALCON()]
-MARKED += [GreedyFirst(t0=20), SupLinUCB(noise_scale=0.05), SupLinRel(noise_scale=0.05)]
+MARKED += [GreedyFirst(t0=20), SupLinUCB(noise_scale=0.05), SupLinRel(noise_scale=0.05), LinUCB(alpha="practical")]
 """Policies that learn a reward by what its choice was, or count rewards."""
 
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("policy", MARKED, ids=lambda policy: policy.name)
 def test_engines_agree_on_late_rewards_of_forced_pulls_and_of_stages(policy: Any, shared: bool) -> None:
-    env, policy = DelayedRewards(STARVING, steps=3, mean=5.0, lost=0.2), replace(policy, shared=shared)
+    env, policy = DelayedRewards(STARVING, steps=3, mean=5.0, lost=0.4), replace(policy, shared=shared)
     fast, slow = (simulate(env, policy, horizon=200, runs=4, engine=engine) for engine in ("cpu", "python"))
     np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)

@@ -26,6 +26,7 @@ from armspan.agents.state import WIDE_FROM, State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+from armspan.kernels.choice import turn
 
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
@@ -216,14 +217,20 @@ class Agent:
         return np.asarray(share + epsilon * eligible / eligible.sum())
 
     def _in_turn(self, index: FloatArray, eligible: Any, *, counts: bool = False) -> FloatArray:
-        """Index (n, K) by which arms that must be pulled once are taken first, one in each row. Changes index."""
+        """Index (n, K) by which arms that must be pulled are taken first, one in each row. Changes index."""
         head, pulls = self._state.head, self._state.arms[:, layout.PULLS]
-        if self.settings.learnt and head[layout.FORCED] < len(pulls):
-            waiting = np.flatnonzero((pulls == 0) & eligible & (np.arange(len(pulls)) >= head[layout.FORCED]))
-            rows = min(len(index), len(waiting))
-            index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
-            if counts and eligible.all():
-                head[layout.FORCED] = waiting[rows] if rows < len(waiting) else len(pulls)
+        if not self.settings.learnt or pulls.all():
+            return index
+        open_ = (pulls == 0) & eligible
+        waiting = np.flatnonzero(open_ & (np.arange(len(pulls)) >= head[layout.FORCED]))
+        rows = min(len(index), len(waiting))
+        index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
+        for row in range(rows, len(index)):  # those of which no reward came
+            again = turn(int(head[layout.DECISIONS]) + row, len(pulls))
+            if again < len(pulls) and open_[again]:
+                index[row, again] = kernels.FIRST_OF_ALL
+        if counts and eligible.all():
+            head[layout.FORCED] = waiting[rows] if rows < len(waiting) else len(pulls)
         return index
 
     def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:

@@ -55,7 +55,7 @@ from armspan.kernels.agent_layout import (
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
-from armspan.kernels.choice import contend, within
+from armspan.kernels.choice import contend, turn_of, within
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.sketch import LONGEST as LONGEST_SKETCHED
 from armspan.kernels.sketch import SHORTEST, draw_sketch, narrow_row, sketched_form
@@ -283,7 +283,10 @@ def stray(head, among):
 
 @part
 def untried(head, arms, eligible):
-    """The next arm that must be pulled once before its index counts, or -1. Changes head."""
+    """The next arm that must be pulled once before its index counts, or again because no reward came, or -1.
+
+    Changes head.
+    """
     for k in range(int(head[FORCED]), arms.shape[0]):
         if arms[k, PULLS] == 0.0 and (eligible.size == 0 or eligible[k]):
             if k == head[FORCED]:
@@ -291,6 +294,9 @@ def untried(head, arms, eligible):
             return k
         if k == head[FORCED] and arms[k, PULLS] > 0.0:
             head[FORCED] += 1.0
+    again = turn_of(np.int64(head[DECISIONS]), arms.shape[0])
+    if again < arms.shape[0] and arms[again, PULLS] == 0.0 and (eligible.size == 0 or eligible[again]):
+        return again
     return np.int64(-1)
 
 
@@ -381,7 +387,7 @@ def chosen(S, store, sketch, pairs, x):
         fits = fits and SHORTEST < length < LONGEST_SKETCHED
         if not length < S[LARGEST] ** 2:
             return NOT_FINITE
-    if S[LEARNT] > 0.0 and S[FORCED] < K:
+    if S[LEARNT] > 0.0:
         forced = untried(S, arms, EVERYONE)
         if forced >= 0:
             return taken(S, forced)
@@ -548,7 +554,7 @@ def draw(head, arms, store, x, per_arm, eligible, propensity):
     alpha = present_alpha(head)
     for k in range(K):
         index[k] = mean[k] + alpha * index[k]
-    if head[LEARNT] > 0.0 and head[FORCED] < K:
+    if head[LEARNT] > 0.0:
         forced = untried(head, arms, eligible)
         if forced >= 0:
             index[forced] = FIRST_OF_ALL

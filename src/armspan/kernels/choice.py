@@ -33,6 +33,29 @@ def is_tie(best, second, unit):
     return not best - second > ROUNDING * (unit + abs(best))
 
 
+@inlined
+def turn_of(step, K):
+    """The arm of K that is tried again at a step, if no reward of it has come so far; K or more where none is.
+
+    Rewards can be lost. So an arm that must be pulled once is pulled again, ever more seldom, until there is one: arm a
+    after 2ⁿ + a decisions, where 2ⁿ ≥ 2K.
+    """
+    last = step | step >> 1
+    last |= last >> 2
+    last |= last >> 4
+    last |= last >> 8
+    last |= last >> 16
+    last |= last >> 32
+    last -= last >> 1
+    return step - last if last >= 2 * K else K
+
+
+def turn(step: int, K: int) -> int:
+    """`turn_of` for Python."""
+    last = 1 << step.bit_length() >> 1
+    return step - last if last >= 2 * K else K
+
+
 @exact_kernel
 def break_tie(index, best, unit, seed, run, step):
     """One of the arms whose index (K,) equals the best up to rounding."""

@@ -1,7 +1,8 @@
 """Linear knowledge as in `linear`, used with as much optimism as the residuals ask for: α_t follows their size.
 
 σ̂² = S/(N - Σ(d - λ tr V⁻¹)), where S = Σe²/(1 + xᵀV⁻¹x) adds up the errors e of what was predicted before each of N
-rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first.
+rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first, and
+again now and then while no reward of it has come.
 
 S is also Σy² - ΣbᵀV⁻¹b. Where agents are merged, it follows from that: errors that each made by itself are too small.
 """
@@ -17,7 +18,7 @@ from armspan._typing import FloatArray
 from armspan.kernels import linear as one
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
-from armspan.kernels.choice import winners
+from armspan.kernels.choice import turn, turn_of, winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import choose_by, scratch_of
 from armspan.kernels.family import Field, Seen
@@ -100,11 +101,21 @@ def put_together(b, theta_hat, noise, explained, parts, d):
 
 
 @inlined
-def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    V, V_inv, b, theta_hat, noise, _, _ = own
+def must_try(parts, step, K):
+    """The arm that must be pulled whatever its index is, or K."""
     if step < K:
-        scratch[1][step], scratch[2][step] = one.score(V_inv, theta_hat, step, block.x, c, d)
         return step
+    again = turn_of(step, K)
+    return again if again < K and parts.size == K and parts[again] == 0.0 else K
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    V, V_inv, b, theta_hat, noise, _, parts = own
+    forced = must_try(parts, step, K)
+    if forced < K:
+        scratch[1][forced], scratch[2][forced] = one.score(V_inv, theta_hat, forced, block.x, c, d)
+        return forced
     alpha = knobs[0][i] * noise_scale(V_inv, noise, d)
     return choose_by(one.choose, (V, V_inv, b, theta_hat), scratch, block, c, alpha, run, step, K, d)
 
@@ -160,11 +171,14 @@ def scale_of(state, d):
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
-    """The largest mean + α_t·width wins, after every arm was pulled once."""
+    """The largest mean + α_t·width wins, unless an arm must be pulled."""
     mean, width = linear.estimates(state, block)
     index = mean + knobs[0] * scale_of(state, block.x.shape[2]) * width
-    if block.first < len(mean):
-        return Seen(mean, width, index, (np.arange(len(mean)) == block.first).astype(np.float64))
+    K = len(mean)
+    again = turn(block.first, K)
+    if block.first < K or (again < K and state.parts.shape[1] == K and not state.parts[0, again]):
+        forced = block.first if block.first < K else again
+        return Seen(mean, width, index, (np.arange(K) == forced).astype(np.float64))
     return Seen(mean, width, index, winners(index))
 
 

@@ -9,15 +9,22 @@ from armspan.policies.references.ridge import RidgeReference
 class PracticalReference(RidgeReference):
     """Every arm once, then the largest θ̂ᵀx + α_t·σ̂·√(xᵀA⁻¹x), with σ̂² = S/(N - Σ(d - λ tr A⁻¹)).
 
+    While no reward of arm a = 0, 1, … has come, it is pulled again after 2ⁿ + a decisions, if 2ⁿ is twice K or more.
     S is the sum of e²/(1 + xᵀA⁻¹x) over the N rewards so far, e the error of what was predicted before each came.
     """
 
     errors, rewards = 0.0, 0
+    learnt: frozenset[int] = frozenset()
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """Of every arm."""
-        if step <= len(self.A):
-            return np.eye(len(self.A))[step - 1]
+        n_arms = len(self.A)
+        if step <= n_arms:
+            return np.eye(n_arms)[step - 1]
+        for power in (2**n for n in range(64) if 2**n >= 2 * n_arms):
+            again = step - 1 - power
+            if 0 <= again < n_arms and again not in self.learnt and len({id(A) for A in self.A}) == n_arms:
+                return np.eye(n_arms)[again]
         mean, width = self.estimates(x)
         return mean + self.alpha(step) * self.noise() * width
 
@@ -35,4 +42,5 @@ class PracticalReference(RidgeReference):
         mean, width = self.estimates(x)
         self.errors += (reward - mean[arm]) ** 2 / (1 + width[arm] ** 2)
         self.rewards += 1
+        self.learnt = self.learnt | {arm}
         super().update(arm, x, context, reward)
