@@ -288,3 +288,37 @@ def test_arms_with_equal_features_are_equally_probable_by_one_draw_for_all() -> 
     found = agent.propensities(np.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
     np.testing.assert_allclose(found, [0.25, 0.25, 0.5], atol=0.02)
     assert found[0] == found[1]
+
+
+FROM_ALL = [EXP4(horizon=99), EXP4P(horizon=99), SupLinUCB(horizon=99), SupLinRel(horizon=99), ILTCB(), RandomizedUCB()]
+"""What a reward teaches these depends on the features of all arms."""
+
+
+@pytest.mark.parametrize("policy", FROM_ALL, ids=lambda policy: policy.name)
+def test_a_reward_is_not_learnt_from_one_row_where_all_arms_rows_count(policy: Policy) -> None:
+    assert policy.learns_from_all_arms
+    rng = np.random.default_rng(0)
+    agent, twin = (policy.agent(3, 2, seed=0) for _ in range(2))
+    rows = rng.uniform(size=(3, 2))
+    arm = agent.choose(rows)
+    for x, y in ((rows[arm], 0.5), (rows[[arm]], [0.5])):
+        with pytest.raises(NotApplicable, match=r"needs x as it was given to choose, of shape \(3, 2\)"):
+            agent.update([arm] if isinstance(y, list) else arm, x, y)
+    assert agent.rewards == 0
+    agent.update(arm, rows, 0.5)
+    agent.update([arm], rows[None], [0.5])
+    twin.update(twin.choose(rows[0]), rows[0], 0.5)  # a context that arms share
+    assert (agent.rewards, twin.rewards) == (2, 1)
+
+
+def test_for_others_the_row_of_the_arm_is_enough() -> None:
+    kinds = {kind for kind in POLICIES.values() if kind().learns_from_all_arms}
+    assert kinds == {type(policy) for policy in FROM_ALL}
+    rng = np.random.default_rng(1)
+    agents: list[Any] = [OLSBandit(h=0.2).agent(3, 2, seed=0) for _ in range(2)]
+    for _ in range(40):
+        rows, y = rng.uniform(size=(3, 2)), float(rng.normal())
+        arm = agents[0].choose(rows)
+        assert agents[1].choose(rows) == arm
+        agents[0].update(arm, rows, y)
+        agents[1].update(arm, rows[arm], y)

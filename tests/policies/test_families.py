@@ -134,12 +134,13 @@ class Ridge:
         return X @ self.theta
 
 
-def test_any_regression_may_be_the_oracle_of_epoch_greedy() -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_any_regression_may_be_the_oracle_of_epoch_greedy(shared: bool) -> None:
     """One that is ours makes the choices of ours."""
     rng = np.random.default_rng(3)
     env = FiniteContexts(rng.normal(size=(3, 5, 2)), rng.normal(size=(3, 2)))
-    own = EpochGreedy(ridge=1.0, at_least_one=True)
-    theirs = EpochGreedy(ridge=1.0, at_least_one=True, oracle=Ridge(), label="by hand")
+    own = EpochGreedy(ridge=1.0, at_least_one=True, shared=shared)
+    theirs = replace(own, oracle=Ridge(), label="by hand")
     result = simulate(env, [own, theirs], horizon=200, runs=3, engine="cpu")
     np.testing.assert_allclose(result.pseudo_regret[0], result.pseudo_regret[1], atol=1e-9)
     for oracle, sentence in ((object(), "oracle must have fit and predict"), (Ridge, "write Ridge()")):

@@ -248,7 +248,9 @@ class PolicyAgent(ABC):
             else:
                 reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
                 k, y = self._arm(arm), _validate.real("reward", reward)
-                todo = [Reward(k, self._wide(self._inputs.context(x, len(self._place))[0]), y)]
+                rows = self._inputs.context(x, len(self._place))[0]
+                self._check_all_arms(len(rows))
+                todo = [Reward(k, self._wide(rows), y)]
             if any(abs(one.value) >= self.settings.largest for one in todo):
                 raise InvalidParameter(f"reward must be below {self.settings.largest:g}")
             self.policy.check_rewards([one.value for one in todo])
@@ -463,9 +465,20 @@ class PolicyAgent(ABC):
 
     def _features(self, x: Any) -> FloatArray:
         """What a context shows of every arm, (K, width)."""
-        features = self._wide(self._inputs.context(x, len(self._place))[0])
+        rows = self._inputs.context(x, len(self._place))[0]
         self._inputs.keep_names()
-        return features
+        self._one_row_per_arm |= len(rows) > 1
+        return self._wide(rows)
+
+    _one_row_per_arm = False
+    """Whether arms have features of their own, as far as decisions have shown."""
+
+    def _check_all_arms(self, rows: int) -> None:
+        """Refuse one row of features where the policy needs those of all arms, and they have features of their own."""
+        why = self.policy.learns_from_all_arms
+        if why and self._one_row_per_arm and rows == 1 < len(self._place):
+            shape = f"({len(self._place)}, {self.settings.n_features})"
+            raise NotApplicable(f"{self.policy.name} needs x as it was given to choose, of shape {shape}: {why}")
 
     def _wide(self, rows: FloatArray) -> FloatArray:
         """Rows (1, d) that arms share, or (K, d), as one row (width,) per arm."""
@@ -482,5 +495,6 @@ class PolicyAgent(ABC):
         values = _validate.array("reward", rewards, shape=(len(rows),))
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
             raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
+        self._check_all_arms(1 if rows.ndim == 2 else rows.shape[1])
         shown = [self._wide(np.atleast_2d(row)) for row in rows]
         return [Reward(self._arm(k), x, float(y)) for k, x, y in zip(arms, shown, values, strict=True)]

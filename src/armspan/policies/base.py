@@ -215,6 +215,11 @@ class Policy(ABC):
         """Why an agent cannot choose among some of its arms (`only=`), as a clause; None if it can."""
         return self.fixed_arms
 
+    @property
+    def learns_from_all_arms(self) -> str | None:
+        """Why a reward needs the features of all arms, as a clause; None if those of its arm are enough."""
+        return None
+
     def late_reference(self, application: Any) -> Any:
         """The naive form, if an agent may learn by it: see `Reference`.
 

@@ -50,6 +50,10 @@ class ExpertPolicy(Policy):
         return None if functions else super().compiled
 
     @property
+    def learns_from_all_arms(self) -> str | None:
+        return "the advice of its experts follows from the features of all arms"
+
+    @property
     def fixed_arms(self) -> str | None:
         return "its experts and the weights of its rewards are for all the arms that it began with"
 

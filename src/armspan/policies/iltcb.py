@@ -39,6 +39,10 @@ class EnumeratedPolicy(Policy):
             raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
 
     @property
+    def learns_from_all_arms(self) -> str | None:
+        return "what its policies would have chosen follows from the features of all arms"
+
+    @property
     def fixed_arms(self) -> str | None:
         return "its policies and the weights of its rewards are for all the arms that it began with"
 

@@ -40,6 +40,10 @@ class StagedPolicy(LinearPolicy):
     def needs_all_arms(self) -> str | None:
         return "rewards are learnt by the stage that decides among all arms"
 
+    @property
+    def learns_from_all_arms(self) -> str | None:
+        return self.needs_all_arms
+
     def stages(self) -> int:
         """S; at the last of them 2⁻ˢ ≤ 1/√T, so that it always decides."""
         return max(math.ceil(math.log(known_horizon(self))), 1)

@@ -73,27 +73,31 @@ class EpochReference(CommitReference):
 
 
 class OracleReference(EpochReference):
-    """The same with another regression for each arm, fitted to its random pulls; an arm without any is worth 0."""
+    """The same with another regression for each arm, or one for all, fitted to random pulls; without any it says 0."""
 
     def __init__(self, *, oracle: Any, **told: Any) -> None:
         super().__init__(**told)
-        self._oracles = [deepcopy(oracle) for _ in range(self.n_arms)]
-        self._rows: list[list[FloatArray]] = [[] for _ in range(self.n_arms)]
-        self._rewards: list[list[float]] = [[] for _ in range(self.n_arms)]
-        self._fitted = [0] * self.n_arms
+        shared = len({id(A) for A in self.A}) < self.n_arms
+        self._model = [0 if shared else a for a in range(self.n_arms)]
+        models = range(1 if shared else self.n_arms)
+        self._oracles = [deepcopy(oracle) for _ in models]
+        self._rows: list[list[FloatArray]] = [[] for _ in models]
+        self._rewards: list[list[float]] = [[] for _ in models]
+        self._fitted = [0 for _ in models]
 
     def estimates(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What every arm's regression predicts, fitted again where it has new rows; nobody knows how sure it is."""
         mean = np.zeros(self.n_arms)
-        for a, (oracle, rows) in enumerate(zip(self._oracles, self._rows, strict=True)):
-            if len(rows) > self._fitted[a]:
-                oracle.fit(np.array(rows), np.array(self._rewards[a]))
-                self._fitted[a] = len(rows)
-            if rows:
-                mean[a] = float(np.asarray(oracle.predict(x[a : a + 1])).reshape(-1)[0])
+        for m, (oracle, rows) in enumerate(zip(self._oracles, self._rows, strict=True)):
+            if len(rows) > self._fitted[m]:
+                oracle.fit(np.array(rows), np.array(self._rewards[m]))
+                self._fitted[m] = len(rows)
+        for a, m in enumerate(self._model):
+            if self._rows[m]:
+                mean[a] = float(np.asarray(self._oracles[m].predict(x[a : a + 1])).reshape(-1)[0])
         return mean, np.zeros(self.n_arms)
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         if self.mark:
-            self._rows[arm].append(x[arm].copy())
-            self._rewards[arm].append(reward)
+            self._rows[self._model[arm]].append(x[arm].copy())
+            self._rewards[self._model[arm]].append(reward)
