@@ -115,7 +115,7 @@ async def body_of(request: Request, key: str) -> dict[str, Any]:
     """The JSON object that was sent, which must have this key."""
     try:
         body = await request.json()
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or brackets in brackets without an end
         raise armspan.ArmspanError("body must be JSON, got something else") from None
     if not isinstance(body, dict) or key not in body:
         raise armspan.ArmspanError(f"body must be an object with the key {key!r}, got {body!r:.60}")

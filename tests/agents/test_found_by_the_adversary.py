@@ -315,7 +315,7 @@ def test_for_others_the_row_of_the_arm_is_enough() -> None:
     kinds = {kind for kind in POLICIES.values() if kind().learns_from_all_arms}
     assert kinds == {type(policy) for policy in FROM_ALL}
     rng = np.random.default_rng(1)
-    agents: list[Any] = [OLSBandit(h=0.2).agent(3, 2, seed=0) for _ in range(2)]
+    agents: list[Any] = [OLSBandit(h=0.2, feature_bound=2.0).agent(3, 2, seed=0) for _ in range(2)]
     for _ in range(40):
         rows, y = rng.uniform(size=(3, 2)), float(rng.normal())
         arm = agents[0].choose(rows)

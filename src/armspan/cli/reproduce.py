@@ -13,6 +13,7 @@ from armspan.cli.parser import add_command, whole
 from armspan.cli.progress import Bars
 from armspan.errors import InvalidParameter
 from armspan.experiments import ALL, FIGURES, DialResult, Effort, Outcome, PanelResult, Tails, reproduce
+from armspan.experiments.adversary import HORIZON as AGAINST_IT
 from armspan.experiments.reproduction import GLOSSES
 from armspan.report.numbers import reproduction as numbers
 from armspan.simulation.engines import NAMES
@@ -60,7 +61,8 @@ def add_parser(commands: Any) -> None:
     parser.suggest("figure", (*glosses, "all"))
     size = Effort()
     runs = f"{size.runs}; tails {TAILS['runs']:,}; arena and adversary {contests.RUNS}"
-    horizon = f"{size.horizon:,}; tails {TAILS['horizon']:,}; the arena has a horizon for each problem"
+    horizon = f"{size.horizon:,}; tails {TAILS['horizon']:,}; adversary {AGAINST_IT:,}"
+    horizon += "; the arena has a horizon for each problem"
     parser.add_argument("--runs", type=whole, metavar="N", help=f"runs of each simulation (default: {runs})")
     parser.add_argument("--horizon", type=whole, metavar="N", help=f"steps per run (default: {horizon})")
     parser.add_argument(

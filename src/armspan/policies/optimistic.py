@@ -87,8 +87,8 @@ class IndexPolicy(LinearPolicy):
         Returns
         -------
         Agent or PolicyAgent
-            The tuned agent; with `shared=True`, or where exploration follows the residuals, the general one, which
-            takes no `epsilon`, `ties`, `memory`, `half_life`, `window` or `dtype`.
+            The tuned agent, which with alpha="practical" takes no `dtype`; with `shared=True` or alpha="estimated" the
+            general one, which takes no `epsilon`, `ties`, `memory`, `half_life`, `window` or `dtype`.
         """
         from armspan.agents import Agent, Settings
         from armspan.agents.arms import named
@@ -144,11 +144,12 @@ class OptimisticPolicy(IndexPolicy):
     alpha : float, array, function, "practical" or "estimated", optional
         How much to explore. Left out, it is the paper's α_t = l·s + R√((2 + d) log f(t)), which is safe and slow. A
         number, an array over t or a function of t is α_t itself. "practical" is 1.2·σ̂·√log(t + 1), where σ̂ is
-        estimated from the residuals, after one pull of every arm; the ridge is l²/d unless you give one. It explores
-        far less than theory asks for, and nothing is proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper
-        estimates of R and s from what was seen; the ridge is l²/(10d) unless you give one. Residuals of rare clicks say
-        too little, so tell it noise_scale=0.5 for clicks; a simulation with clicks does that by itself. Neither needs
-        parameter_bound. Both expect features of about one scale.
+        estimated from the residuals, after one pull of every arm, which is repeated now and then while its reward has
+        not come; the ridge is l²/d unless you give one. It explores far less than theory asks for, and nothing is
+        proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s from what was seen; the
+        ridge is l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell it noise_scale=0.5 for
+        clicks; a simulation with clicks does that by itself. Neither needs parameter_bound. Both expect features of
+        about one scale.
     """
 
     family: ClassVar[str | None] = "linear"

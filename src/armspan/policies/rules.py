@@ -90,7 +90,7 @@ def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
 
 def words_on(env: Environment) -> tuple[str, ...]:
     """What to expect in an environment."""
-    late = (f"Rewards come late, which all policies pay for alike: {env.name}.",) if env.late else ()
+    late = (f"Rewards come late, which costs every policy something: {env.name}.",) if env.late else ()
     return (_on_diversity(env), *late)
 
 
