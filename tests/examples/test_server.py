@@ -99,6 +99,7 @@ def test_a_decision_that_nobody_made(desk: Desk, client: Client) -> None:
     [
         (b"{", "body must be JSON"),
         (b"\xff", "body must be JSON"),
+        (b'{"features":' + 100_000 * b"[", "body must be JSON"),
         (b"[1]", "body must be an object with the key 'features', got [1]"),
         (b"{}", "body must be an object with the key 'features', got {}"),
         (b'{"features": {"age": 0.1}}', "it lacks 'spending'"),

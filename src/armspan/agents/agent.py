@@ -459,7 +459,8 @@ class Agent:
         """Learn what another agent has learnt, as if this one had seen it (up to rounding). New arms are added.
 
         Relatives (copies, agents from one file, forked processes) may meet again: what both hold counts once. If that
-        cannot be told apart, the merge is refused and nothing changes.
+        cannot be told apart, as when one comes back from another process and both have learnt meanwhile, the merge is
+        refused and nothing changes; a `delta` can always be told apart.
 
         Parameters
         ----------
