@@ -322,3 +322,12 @@ def test_for_others_the_row_of_the_arm_is_enough() -> None:
         assert agents[1].choose(rows) == arm
         agents[0].update(arm, rows, y)
         agents[1].update(arm, rows[arm], y)
+
+
+def test_arms_with_equal_features_are_tied_where_they_share_a_lasso() -> None:
+    agent = LassoBandit(h=1.0, shared=True).agent(3, 3, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        rows = rng.normal(size=(3, 3))
+        agent.update(agent.choose(rows), rows, float(rows[0, 0] + rng.normal()))
+        assert np.ptp(agent.scores(np.full((3, 3), 0.5)).index) == 0

@@ -467,16 +467,16 @@ class PolicyAgent(ABC):
         """What a context shows of every arm, (K, width)."""
         rows = self._inputs.context(x, len(self._place))[0]
         self._inputs.keep_names()
-        self._one_row_per_arm |= len(rows) > 1
+        self._shown |= {len(rows) > 1}
         return self._wide(rows)
 
-    _one_row_per_arm = False
-    """Whether arms have features of their own, as far as decisions have shown."""
+    _shown: frozenset[bool] = frozenset()
+    """Whether the contexts that were asked about had one row per arm: True or False, or both if some had."""
 
     def _check_all_arms(self, rows: int) -> None:
         """Refuse one row of features where the policy needs those of all arms, and they have features of their own."""
         why = self.policy.learns_from_all_arms
-        if why and self._one_row_per_arm and rows == 1 < len(self._place):
+        if why and self._shown == {True} and rows == 1 < len(self._place):
             shape = f"({len(self._place)}, {self.settings.n_features})"
             raise NotApplicable(f"{self.policy.name} needs x as it was given to choose, of shape {shape}: {why}")
 

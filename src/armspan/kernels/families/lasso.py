@@ -101,7 +101,7 @@ def fit(gram, beta, rest, m, bar, d):
 def contest(own, index, mean, x, c, h, lambda_1, lambda_2, K, d):
     """Λ₂'s βᵀx of the arms that contend, -∞ of the others. Changes index and mean (K,), and what is fitted."""
     gram, _, beta, rest, rows, forced_gram, _, forced_beta, forced_rest, forced_rows, stale, _ = own
-    best, contenders = LOWEST, 0
+    best, contenders, fitted = LOWEST, 0, -1
     for m in range(stale.size):
         if stale[m] > 0:
             fit(forced_gram, forced_beta, forced_rest, m, forced_rows[m] * lambda_1 / 2, d)
@@ -115,7 +115,9 @@ def contest(own, index, mean, x, c, h, lambda_1, lambda_2, K, d):
         index[k] = 0.0 if mean[k] >= best - h / 2 else LOWEST
         if contenders > 1 and index[k] == 0.0:
             m = row_of(k, beta)
-            fit(gram, beta, rest, m, rows[m] * lambda_2 / 2, d)
+            if m != fitted:  # once, where arms share it
+                fit(gram, beta, rest, m, rows[m] * lambda_2 / 2, d)
+                fitted = m
             index[k] = predicted(beta, k, x, c, d)
 
 

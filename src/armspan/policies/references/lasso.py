@@ -73,8 +73,9 @@ class LassoReference:
         index = np.full(self._n_arms, -np.inf)
         if len(contenders) == 1:
             return only(int(contenders[0]), self._n_arms)
+        for rows in {id(self.all[a]): self.all[a] for a in contenders}.values():
+            rows.fit(self._lambda_2 * np.sqrt((np.log(step) + np.log(self._d)) / step))
         for a in contenders:
-            self.all[a].fit(self._lambda_2 * np.sqrt((np.log(step) + np.log(self._d)) / step))
             index[a] = self.all[a].beta @ x[a]
         return index
 
