@@ -32,8 +32,6 @@ TESTS = [
     "tests/agents/test_family_agent.py::test_the_general_agent_equals_the_tuned_one",
     "tests/agents/test_family_agent.py::test_the_largest_of_normals_where_some_are_certain",
     "tests/agents/test_inputs.py",
-    "tests/agents/test_lineage.py",
-    "tests/agents/test_oracle.py",
     "tests/agents/test_practical_agent.py",
     "tests/agents/test_regressions.py",
     "tests/agents/test_sketch.py::test_a_form_is_never_wrong_by_more_than_it_says",

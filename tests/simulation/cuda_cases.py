@@ -33,7 +33,7 @@ EVENTFUL = ("registers", "chain", "box")
 SHORT: Any = {"horizon": 6, "runs": 1, "seed": 2, "checkpoints": [3, 6]}
 """A team of 32 threads is slow to simulate."""
 TEAMED = [LinUCBd(), LinTS()]
-BRIEF: Any = {"horizon": 27, "runs": [4, 2**31 + 5], "checkpoints": [1, 9, 27]}
+BRIEF: Any = {"horizon": 18, "runs": [4, 2**31 + 5], "checkpoints": [1, 9, 18]}
 """For the generic kernel, which is run for everyone."""
 
 
