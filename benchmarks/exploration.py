@@ -1,25 +1,27 @@
 """How much do the learnt kinds of exploration save, and what do they risk?
 
-    python -m benchmarks.exploration [--runs 60] [--stuck-runs 1000] [--covered-runs 200]
+    python -m benchmarks.exploration [--runs 60] [--stuck-runs 1000] [--covered-runs 200] [--lost-runs 40]
 
 alpha="practical" and alpha="estimated" against the paper's α_t, and against the best of thirty pairs of a constant α
 and a ridge, in hindsight. On four problems of the arena, and on ten that were drawn by someone who had not read the
 code (`fresh_problems.py`). A run is stuck if in its last quarter it loses more than a fifth of what random choices
-would. Covered is a run in which every θ is inside the estimated ellipsoid after each of its first 1,000 steps.
+would; that is also tried where half of all rewards are lost. Covered is a run in which every θ is inside the estimated
+ellipsoid after each of its first 1,000 steps.
 """
 
 import argparse
 import multiprocessing
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from armspan import LinUCB, LinUCBd, RandomChoice, simulate
+from armspan.environments import DelayedRewards
 from armspan.experiments.arena import PROBLEMS
 from armspan.policies import Policy
 from armspan.simulation.runner import available_cores
-from benchmarks.fresh_problems import EXPLORATION
+from benchmarks.fresh_problems import EXPLORATION, far_from_zero
 
 OF_THE_ARENA = ("1a", "1b", "1c", "markov")
 STUCK_AT = ("1a", "1b", "markov")
@@ -27,11 +29,14 @@ PRACTICAL, ESTIMATED = LinUCB(alpha="practical"), LinUCB(alpha="estimated")
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 RIDGES = (1.0, 0.1, 0.01)
 SEED = 13
+FAR = "far from zero"
 
 
 @cache
 def problem(key: str) -> tuple[Any, int]:
     """The environment and the horizon of a problem."""
+    if key == FAR:
+        return far_from_zero(), 20_000
     if key in EXPLORATION:
         make, horizon = EXPLORATION[key]
         return make(), horizon
@@ -59,11 +64,11 @@ def regrets(task: tuple[str, int]) -> tuple[str, list[float]]:
     return key, [*found[:3], found[1:].min()]
 
 
-def stuck(task: tuple[str, range]) -> tuple[str, int]:
-    """How many runs of the practical kind are stuck."""
+def stuck(task: tuple[str, range], lost: float = 0.0) -> tuple[str, int]:
+    """How many runs of the practical kind are stuck. lost : the share of rewards that never come."""
     key, runs = task
     env, _ = problem(key)
-    horizon = 20_000
+    env, horizon = DelayedRewards(env, lost=lost) if lost else env, 20_000
     options: dict[str, Any] = {"horizon": horizon, "seed": SEED, "engine": "cpu", "workers": 1}
     late = simulate(env, PRACTICAL, runs=runs, checkpoints=[3 * horizon // 4, horizon], **options).pseudo_regret[0]
     at_random = simulate(env, RandomChoice(), runs=10, **options).mean()[0, -1] / 4
@@ -107,6 +112,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--stuck-runs", type=int, default=1000)
     parser.add_argument("--covered-runs", type=int, default=200)
+    parser.add_argument("--lost-runs", type=int, default=40)
     args = parser.parse_args()
     keys = [*OF_THE_ARENA, *EXPLORATION]
     with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
@@ -116,7 +122,8 @@ def main() -> None:
         parts = [
             (key, range(n, min(n + 50, args.stuck_runs))) for key in STUCK_AT for n in range(0, args.stuck_runs, 50)
         ]
-        lost = pool.map(stuck, parts)
+        in_the_end = pool.map(stuck, parts)
+        buried = pool.map(partial(stuck, lost=0.5), [(key, range(args.lost_runs)) for key in (*keys, FAR)])
     print(f"{'problem':24}{'practical gains':>16}{'of the best':>12}{'estimated gains':>16}{'covered':>9}")
     gains: list[tuple[float, float, float]] = []
     for key in keys:
@@ -132,7 +139,10 @@ def main() -> None:
             f"{best:.2f} times the best, at most {columns[:, 1].max():.2f}; estimated {estimated:.2f} times less"
         )
     for key in STUCK_AT:
-        print(f"stuck at {key}: {sum(n for one, n in lost if one == key)} of {args.stuck_runs} runs")
+        print(f"stuck at {key}: {sum(n for one, n in in_the_end if one == key)} of {args.stuck_runs} runs")
+    where = ", ".join(f"{key} {n}" for key, n in buried if n)
+    count = f"{sum(n for _, n in buried)} of {args.lost_runs * len(buried)} runs"
+    print(f"stuck where half of the rewards are lost: {count} on {len(buried)} problems{f' ({where})' * bool(where)}")
 
 
 if __name__ == "__main__":

@@ -327,6 +327,14 @@ def radio_channels() -> Environment:
     return MarkovContexts(_shared(x, 5), theta, _sticky(rng, 10, 0.95), noise=0.4, name="radio channels")
 
 
+def far_from_zero() -> Environment:
+    """Rewards are ten times as large as the noise, and nobody subtracts what is typical."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.uniform(-0.8, 0.8, size=(200, 2)), np.ones(200)])
+    theta = [[0.3, 0.0, 5.0], [-0.3, 0.0, 5.0], [0.0, 0.3, 6.0]]
+    return FiniteContexts(_shared(x, 3), np.array(theta), noise=0.5, name="far from zero")
+
+
 RECOMMENDATION: dict[str, tuple[Callable[[], Environment], int]] = {
     "news front page": (news_front_page, 20_000),
     "display ads": (display_ads, 20_000),

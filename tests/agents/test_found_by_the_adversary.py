@@ -330,4 +330,6 @@ def test_arms_with_equal_features_are_tied_where_they_share_a_lasso() -> None:
     for _ in range(60):
         rows = rng.normal(size=(3, 3))
         agent.update(agent.choose(rows), rows, float(rows[0, 0] + rng.normal()))
-        assert np.ptp(agent.scores(np.full((3, 3), 0.5)).index) == 0
+        assert (
+            np.ptp(agent.scores(np.full((3, 3), 0.5)).index) < 1e-14
+        )  # there are processors that sum in another order

@@ -219,15 +219,15 @@ class Agent:
     def _in_turn(self, index: FloatArray, eligible: Any, *, counts: bool = False) -> FloatArray:
         """Index (n, K) by which arms that must be pulled are taken first, one in each row. Changes index."""
         head, pulls = self._state.head, self._state.arms[:, layout.PULLS]
-        if not self.settings.learnt or pulls.all():
+        if not self.settings.learnt:
             return index
-        open_ = (pulls == 0) & eligible
-        waiting = np.flatnonzero(open_ & (np.arange(len(pulls)) >= head[layout.FORCED]))
+        unknown = (pulls == 0) & eligible
+        waiting = np.flatnonzero(unknown & (np.arange(len(pulls)) >= head[layout.FORCED]))
         rows = min(len(index), len(waiting))
         index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
-        for row in range(rows, len(index)):  # those of which no reward came
+        for row in range(rows, len(index)) if unknown.any() else ():  # those of which no reward came
             again = turn(int(head[layout.DECISIONS]) + row, len(pulls))
-            if again < len(pulls) and open_[again]:
+            if again < len(pulls) and unknown[again]:
                 index[row, again] = kernels.FIRST_OF_ALL
         if counts and eligible.all():
             head[layout.FORCED] = waiting[rows] if rows < len(waiting) else len(pulls)

@@ -91,6 +91,9 @@ class PolicyAgent(ABC):
         Names of the features, in order. If left out, the first context that has names sets them.
     """
 
+    _shown: frozenset[bool] = frozenset()
+    """Whether the contexts that were asked about had one row per arm: True or False, or both if some had."""
+
     def __init__(
         self,
         settings: FamilySettings,
@@ -469,9 +472,6 @@ class PolicyAgent(ABC):
         self._inputs.keep_names()
         self._shown |= {len(rows) > 1}
         return self._wide(rows)
-
-    _shown: frozenset[bool] = frozenset()
-    """Whether the contexts that were asked about had one row per arm: True or False, or both if some had."""
 
     def _check_all_arms(self, rows: int) -> None:
         """Refuse one row of features where the policy needs those of all arms, and they have features of their own."""
