@@ -20,7 +20,7 @@ BOUND = 3.0
 
 
 class Naive:
-    """Every arm once, then θ̂ᵀx + 1.2·σ̂·√log(t + 1)·√(xᵀV⁻¹x); all from the rewards so far, solved afresh."""
+    """Every arm once, then θ̂ᵀx + σ̂·√log(t + 1)·w + ȳ·w²/d, w² = xᵀV⁻¹x; all from the rewards so far, solved afresh."""
 
     def __init__(self, K: int, d: int, ridge: float) -> None:
         self.K, self.d, self.ridge, self.t = K, d, ridge, 0
@@ -39,9 +39,13 @@ class Naive:
         return math.sqrt(self.errors / left) if left > 0 else 0.0
 
     def index(self, x: Any) -> Any:
-        alpha = 1.2 * self.noise() * math.sqrt(math.log(self.t + 2))
-        fits = [self.fit(k) for k in range(self.K)]
-        return np.array([theta @ x + alpha * math.sqrt(x @ V_inv @ x) for V_inv, theta in fits])
+        alpha = self.noise() * math.sqrt(math.log(self.t + 2))
+        rewards = [y for rows in self.seen for _, y in rows]
+        beta = np.sqrt(np.mean(np.square(rewards))) / self.d if rewards else 0.0
+        fits, squares = [self.fit(k) for k in range(self.K)], [x @ self.fit(k)[0] @ x for k in range(self.K)]
+        return np.array(
+            [theta @ x + alpha * math.sqrt(w2) + beta * w2 for (_, theta), w2 in zip(fits, squares, strict=True)]
+        )
 
     def learn(self, k: int, x: Any, y: float) -> None:
         V_inv, theta = self.fit(k)

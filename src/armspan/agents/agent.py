@@ -319,7 +319,7 @@ class Agent:
             head, arms, store, _ = self._state.parts
             kernels.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
             self._inputs.keep_names()
-            return Scores(self.arms, mean, width, mean + self.alpha * width)
+            return Scores(self.arms, mean, width, self._index(mean, width, self.alpha))
 
     def scores_many(self, X: Any) -> Scores:
         """Mean, width and index of every arm for many contexts. Nothing is decided.
@@ -340,7 +340,7 @@ class Agent:
             if not (np.isfinite(mean).all() and np.isfinite(width).all()):
                 raise InvalidParameter(_first_bad("X", rows))
             self._inputs.keep_names()
-            return Scores(self.arms, mean, width, mean + self._alphas(len(rows))[:, None] * width)
+            return Scores(self.arms, mean, width, self._index(mean, width, self._alphas(len(rows))[:, None]))
 
     # Learning
 
@@ -847,6 +847,12 @@ class Agent:
         if self.settings.learnt:
             return self.settings.scale * self.noise * np.sqrt(np.log(t + 1.0))
         return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
+
+    def _index(self, mean: FloatArray, width: FloatArray, alpha: Any) -> FloatArray:
+        """What arms are compared by; see `kernels.exploration`."""
+        squared, counted = self._state.head[[layout.SQUARED, layout.COUNTED]]
+        beta = math.sqrt(squared / counted) / self.settings.width if counted > 0 else 0.0
+        return np.asarray(mean + alpha * width + beta * width**2)
 
     def _set_alpha(self) -> None:
         """A schedule that only Python knows is written where kernels look for α."""

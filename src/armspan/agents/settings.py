@@ -32,7 +32,8 @@ class Settings:
     schedule : function, optional
         α_t as a function of t instead.
     learnt : bool, default False
-        α_t = scale·σ̂·√log(t + 1) instead, with σ̂ from the errors of predictions, after one pull of every arm.
+        α_t = scale·σ̂·√log(t + 1) instead, with σ̂ from the errors of predictions, after one pull of every arm; and what
+        is hardly known counts for more where rewards are large.
     seed : int, default 0
         Seed of ties and of ε.
     intercept : bool, default False

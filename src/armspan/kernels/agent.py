@@ -19,6 +19,7 @@ from armspan.kernels.agent_forms import (
 from armspan.kernels.agent_layout import (
     BIAS,
     CLOSED,
+    COUNTED,
     DECISIONS,
     EPSILON,
     ERRORS,
@@ -49,9 +50,11 @@ from armspan.kernels.agent_layout import (
     SKETCH,
     SKETCHED,
     SLOTS,
+    SQUARED,
     SQUARES,
     THETA,
     TIED_WITHIN,
+    WIDTH,
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
@@ -105,6 +108,16 @@ def present_alpha(head):
         return head[SCALE] * noise(head) * math.sqrt(math.log(t + 1.0))
     log = math.log(t)
     return head[BIAS] + head[SCALE] * math.sqrt(math.log(1.0 + t * log * log))
+
+
+@part
+def exploration(head):
+    """α_t and β, which an index has beside its mean: α_t w + β w². β = ȳ/d where exploration is learnt, otherwise 0.
+
+    ȳ is the root mean square of the rewards; `armspan.kernels.families.practical` says what it is for.
+    """
+    beta = math.sqrt(head[SQUARED] / head[COUNTED]) / head[WIDTH] if head[COUNTED] > 0.0 else 0.0
+    return present_alpha(head), beta
 
 
 @part
@@ -225,10 +238,18 @@ def look_paired(arms, store, x, mean, width):
             mean[row, k], width[row, k] = estimate(arms, k, x, row), math.sqrt(max(width[row, k], 0.0))
 
 
+@inlined
+def index_of(mean, extra, variance):
+    """The index for a mean and a variance; extra : what `exploration` says."""
+    alpha, beta = extra
+    square = max(variance, 0.0)
+    return mean + alpha * math.sqrt(square) + beta * square
+
+
 @part
-def weigh(k, mean, alpha, variance, best, second, arm):
+def weigh(k, mean, extra, variance, best, second, arm):
     """Let arm k contend with its index for this mean and variance."""
-    return contend(mean + alpha * math.sqrt(max(variance, 0.0)), k, best, second, arm)
+    return contend(index_of(mean, extra, variance), k, best, second, arm)
 
 
 @part
@@ -262,14 +283,14 @@ def tied_arm(head, index, best):
 
 
 @rare
-def settled(head, arms, store, x, per_arm, alpha):
+def settled(head, arms, store, x, per_arm, extra):
     """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
     K, best = int(head[N_ARMS]), -math.inf
     index = np.empty(K)
     for k in range(K):
         row = k * per_arm
         variance = variance_of(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
-        index[k] = estimate(arms, k, x, row) + alpha * math.sqrt(max(variance, 0.0))
+        index[k] = index_of(estimate(arms, k, x, row), extra, variance)
         best = max(best, index[k])
     return tied_arm(head, index, best)
 
@@ -322,7 +343,7 @@ def sketched_variance(S, arms, store, sketch, k, rows, row, x):
 
 
 @rare
-def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
+def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
     """The arm with the largest index; V⁻¹ itself is read only of those whose sketches cannot tell. Changes S.
 
     first : the arm that may be best by what is known already. means, upper : (K,) with pruning what each arm's mean is,
@@ -342,9 +363,9 @@ def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
         if per_arm:
             narrow_row(rows, k, x)
         variance, error = sketched_variance(S, arms, store, sketch, k, rows, k * per_arm, x)
-        upper[k] = means[k] + alpha * math.sqrt(max(variance + error, 0.0))
+        upper[k] = index_of(means[k], extra, variance + error)
         if upper[k] > floor:
-            floor = max(floor, means[k] + alpha * math.sqrt(max(variance - error, 0.0)))
+            floor = max(floor, index_of(means[k], extra, variance - error))
     S[EVALUATED] += evaluated
     contenders, arm, edge = 0, np.int64(0), floor - S[TIED_WITHIN] * abs(floor)
     for k in range(K):
@@ -357,13 +378,13 @@ def screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper):
         if upper[k] >= edge:
             row = k * per_arm
             variance = variance_of(arms, store, S[RIDGE], k, rows, row, squared_length(rows, row))
-            best, second, arm = weigh(k, means[k], alpha, variance, best, second, arm)
-    return settled(S, arms, store, rows, per_arm, alpha) if within(best, second, S[TIED_WITHIN]) else arm
+            best, second, arm = weigh(k, means[k], extra, variance, best, second, arm)
+    return settled(S, arms, store, rows, per_arm, extra) if within(best, second, S[TIED_WITHIN]) else arm
 
 
 @part
 def chosen(S, store, sketch, pairs, x):
-    """The arm with the largest θ̂ᵀx + α_t σ̂ for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
+    """The arm with the largest index for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same; so
     it is with sketches. sketch : None does without. pairs (1, d(d + 1)/2), for x (d,) : changed; with it, arms are
@@ -391,7 +412,7 @@ def chosen(S, store, sketch, pairs, x):
         forced = untried(S, arms, EVERYONE)
         if forced >= 0:
             return taken(S, forced)
-    alpha, pruning, first = present_alpha(S), S[PRUNE] > 0.0, np.int64(0)
+    extra, pruning, first = exploration(S), S[PRUNE] > 0.0, np.int64(0)
     sketched = fits and sketch is not None and S[SKETCH] > 0.0
     # arrays that are not used cost time too
     upper, means = (np.empty(K), np.empty(K)) if pruning or sketched else (S, S)
@@ -400,12 +421,12 @@ def chosen(S, store, sketch, pairs, x):
             if per_arm:
                 length = squared_length(rows, k)
             means[k] = estimate(arms, k, rows, k * per_arm)
-            upper[k] = means[k] + alpha * width_bound(arms, k, length)
+            upper[k] = index_of(means[k], extra, width_bound(arms, k, length) ** 2)
             if upper[k] > upper[first]:
                 first = k
     if sketch is not None:  # noqa: SIM102 - alone it is left out when it is compiled
         if sketched:
-            return taken(S, screened(S, arms, store, sketch, rows, per_arm, alpha, first, means, upper))
+            return taken(S, screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper))
     paired, fours = False, False
     if pairs is not None:
         paired, fours = FOURS_FROM <= d <= LARGEST_PAIRS and K >= 8, d >= FOURS_FROM and K >= 4
@@ -434,10 +455,10 @@ def chosen(S, store, sketch, pairs, x):
                         v0, v1, v2, v3 = four_paired(store, k0, k1, k2, k3, d, pairs)
                     else:
                         v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
-                    best, second, arm = weigh(k0, m0, alpha, v0, best, second, arm)
-                    best, second, arm = weigh(k1, m1, alpha, v1, best, second, arm)
-                    best, second, arm = weigh(k2, m2, alpha, v2, best, second, arm)
-                    best, second, arm = weigh(k3, m3, alpha, v3, best, second, arm)
+                    best, second, arm = weigh(k0, m0, extra, v0, best, second, arm)
+                    best, second, arm = weigh(k1, m1, extra, v1, best, second, arm)
+                    best, second, arm = weigh(k2, m2, extra, v2, best, second, arm)
+                    best, second, arm = weigh(k3, m3, extra, v3, best, second, arm)
                     continue
         elif waiting > 0:  # those that were too few
             k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
@@ -452,9 +473,9 @@ def chosen(S, store, sketch, pairs, x):
             if left:
                 variance = paired_form(store, k, d, pairs)
         mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
-        best, second, arm = weigh(k, mean, alpha, variance, best, second, arm)
+        best, second, arm = weigh(k, mean, extra, variance, best, second, arm)
     if within(best, second, S[TIED_WITHIN]):
-        arm = settled(S, arms, store, rows, per_arm, alpha)
+        arm = settled(S, arms, store, rows, per_arm, extra)
     S[EVALUATED] += evaluated
     return taken(S, arm)
 
@@ -551,9 +572,9 @@ def draw(head, arms, store, x, per_arm, eligible, propensity):
         x = with_intercept(x)
     mean, index = np.empty(K), np.empty(K)
     look(head, arms, store, x, per_arm, mean, index)
-    alpha = present_alpha(head)
+    extra = exploration(head)
     for k in range(K):
-        index[k] = mean[k] + alpha * index[k]
+        index[k] = index_of(mean[k], extra, index[k] ** 2)
     if head[LEARNT] > 0.0:
         forced = untried(head, arms, eligible)
         if forced >= 0:
@@ -657,6 +678,8 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     if head[LEARNT] > 0.0:
         head[ERRORS] += gain * error * error
         head[LEFT] += 1.0 - fitted
+        head[SQUARED] += y * y
+        head[COUNTED] += 1.0
     head[REWARDS] += 1.0
     pulls = int(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
@@ -732,15 +755,18 @@ def unlearn(arms, store, k, x, y):
 
 @atomic_kernel()
 def recount(head, arms, store):
-    """What σ̂ is made of, afresh: errors Σy² - bᵀθ̂ and rewards beyond the fitted Σ(d - ridge·tr V⁻¹). Changes head.
+    """What σ̂ and ȳ are made of, afresh: Σy², errors Σy² - bᵀθ̂, rewards, and those beyond the fitted. Changes head.
 
-    The first equals the sum of e²/(1 + xᵀV⁻¹x) over all rewards, in whatever order they came.
+    Errors are also the sum of e²/(1 + xᵀV⁻¹x) over all rewards, in whatever order they came; Σ(d - ridge·tr V⁻¹)
+    parameters were fitted.
     """
     d = arms.shape[1] - THETA
-    head[ERRORS] = head[LEFT] = 0.0
+    head[ERRORS] = head[LEFT] = head[SQUARED] = head[COUNTED] = 0.0
     for k in range(arms.shape[0]):
         head[ERRORS] += arms[k, SQUARES]
         head[LEFT] += arms[k, PULLS]
+        head[SQUARED] += arms[k, SQUARES]
+        head[COUNTED] += arms[k, PULLS]
         for i in range(d):
             head[ERRORS] -= store[k, i] * arms[k, THETA + i]
         if arms[k, MODE] < 0.0:

@@ -20,8 +20,6 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
 
 RIDGES = {"practical": 1, "estimated": 10}
 """Kinds of exploration that follow the residuals, each a family, and what their ridge l²/d is divided by."""
-PRACTICAL = 1.2
-"""α_t in units of σ̂·√log(t + 1)."""
 UNTUNED = ("practical", "float32")
 """Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
@@ -143,13 +141,14 @@ class OptimisticPolicy(IndexPolicy):
         R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click. Taken from the environment if left out.
     alpha : float, array, function, "practical" or "estimated", optional
         How much to explore. Left out, it is the paper's α_t = l·s + R√((2 + d) log f(t)), which is safe and slow. A
-        number, an array over t or a function of t is α_t itself. "practical" is 1.2·σ̂·√log(t + 1), where σ̂ is
-        estimated from the residuals, after one pull of every arm, which is repeated now and then while its reward has
-        not come; the ridge is l²/d unless you give one. It explores far less than theory asks for, and nothing is
-        proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s from what was seen; the
-        ridge is l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell it noise_scale=0.5 for
-        clicks; a simulation with clicks does that by itself. Neither needs parameter_bound. Both expect features of
-        about one scale.
+        number, an array over t or a function of t is α_t itself. "practical" is σ̂·√log(t + 1), where σ̂ is estimated
+        from the residuals, after one pull of every arm, which is repeated now and then while its reward has not come.
+        What is not known yet may be as large as rewards are, so it adds ȳ·w²/d to the index, where w² = xᵀV⁻¹x and ȳ is
+        the root mean square of the rewards. The ridge is l²/d unless you give one. It explores far less than theory
+        asks for, and nothing is proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s
+        from what was seen; the ridge is l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell
+        it noise_scale=0.5 for clicks; a simulation with clicks does that by itself. Neither needs parameter_bound. Both
+        expect features of about one scale.
     """
 
     family: ClassVar[str | None] = "linear"
@@ -215,7 +214,7 @@ class OptimisticPolicy(IndexPolicy):
 
     def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
         if self.learnt:
-            return 0.0, PRACTICAL, None
+            return 0.0, 1.0, None
         if self.alpha is None:
             l, s, R = (bound(self, name, application) for name in ("feature_bound", "parameter_bound", "noise_scale"))
             return l * s, R * math.sqrt(2 + application.n_features), None
@@ -225,7 +224,7 @@ class OptimisticPolicy(IndexPolicy):
 
     def schedule(self, env: Bounds) -> Schedule:
         if isinstance(self.alpha, str):
-            return lambda t: PRACTICAL * np.sqrt(np.log(t + 1.0))
+            return lambda t: np.sqrt(np.log(t + 1.0))
         if self.alpha is not None:
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))

@@ -1,4 +1,9 @@
-"""Linear knowledge as in `linear`, used with as much optimism as the residuals ask for: α_t follows their size.
+"""Linear knowledge as in `linear`, used with as much optimism as the residuals and the rewards ask for.
+
+The index of an arm is θ̂ᵀx + α_t w + ȳ w²/d, with w² = xᵀV⁻¹x. α_t follows the size of the residuals: they tell how far
+an estimate may be off for noise. ȳ is the root mean square of the rewards: what was never tried is estimated as 0, so
+where noise is small beside the rewards, that is how far off it may be. With the ridge l²/d, w²/d is 1 there for an x of
+length l, and it falls like 1/n.
 
 σ̂² = S/(N - Σ(d - λ tr V⁻¹)), where S = Σe²/(1 + xᵀV⁻¹x) adds up the errors e of what was predicted before each of N
 rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first, and
@@ -15,15 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels import linear as one
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import turn, turn_of, winners
 from armspan.kernels.families import linear
-from armspan.kernels.families.linear import choose_by, scratch_of
+from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
-from armspan.kernels.linear import row_of
+from armspan.kernels.linear import best_of, row_of, score
 
 ERRORS, REWARDS, RIDGE = 0, 1, 2
 """Where S, N and λ are in the field `noise`."""
@@ -78,6 +82,15 @@ def noise_scale(V_inv, noise, d):
 
 
 @inlined
+def reward_scale(noise, explained):
+    """ȳ."""
+    total = noise[ERRORS]
+    for m in range(explained.size):
+        total += explained[m]
+    return math.sqrt(max(total, 0.0) / noise[REWARDS]) if noise[REWARDS] > 0.0 else 0.0
+
+
+@inlined
 def take_down(noise, explained, parts, scratch, a, y):
     """Count a reward, its error, and what was explained of it. Changes the first three."""
     m, error = row_of(a, parts), y - scratch[1][a]
@@ -111,13 +124,18 @@ def must_try(parts, step, K):
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    V, V_inv, b, theta_hat, noise, _, parts = own
+    _, V_inv, _, theta_hat, noise, explained, parts = own
+    index, mean, variance, _, _, _ = scratch
     forced = must_try(parts, step, K)
     if forced < K:
-        scratch[1][forced], scratch[2][forced] = one.score(V_inv, theta_hat, forced, block.x, c, d)
+        mean[forced], variance[forced] = score(V_inv, theta_hat, forced, block.x, c, d)
         return forced
-    alpha = knobs[0][i] * noise_scale(V_inv, noise, d)
-    return choose_by(one.choose, (V, V_inv, b, theta_hat), scratch, block, c, alpha, run, step, K, d)
+    alpha, beta = knobs[0][i] * noise_scale(V_inv, noise, d), reward_scale(noise, explained) / d
+    for k in range(K):
+        mean[k], variance[k] = score(V_inv, theta_hat, k, block.x, c, d)
+        square = abs(variance[k])
+        index[k] = mean[k] + alpha * math.sqrt(square) + beta * square
+    return best_of(index, block.unit, block.seed, run, step, K)
 
 
 @inlined
@@ -165,16 +183,17 @@ def learn_practical(block, state, a, y):
 
 
 @kernel
-def scale_of(state, d):
-    """σ̂ of the first run."""
-    return noise_scale(state.V_inv[0], state.noise[0], d)
+def scales_of(state, d):
+    """σ̂ and ȳ of the first run."""
+    return noise_scale(state.V_inv[0], state.noise[0], d), reward_scale(state.noise[0], state.explained[0])
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
-    """The largest mean + α_t·width wins, unless an arm must be pulled."""
+    """The largest mean + α_t·width + ȳ·width²/d wins, unless an arm must be pulled."""
+    K, d = block.x.shape[1:]
     mean, width = linear.estimates(state, block)
-    index = mean + knobs[0] * scale_of(state, block.x.shape[2]) * width
-    K = len(mean)
+    sigma, size = scales_of(state, d)
+    index = mean + knobs[0] * sigma * width + size * width**2 / d
     again = turn(block.first, K)
     if block.first < K or (again < K and state.parts.shape[1] == K and not state.parts[0, again]):
         forced = block.first if block.first < K else again

@@ -7,13 +7,14 @@ from armspan.policies.references.ridge import RidgeReference
 
 
 class PracticalReference(RidgeReference):
-    """Every arm once, then the largest θ̂ᵀx + α_t·σ̂·√(xᵀA⁻¹x), with σ̂² = S/(N - Σ(d - λ tr A⁻¹)).
+    """Every arm once, then the largest θ̂ᵀx + α_t·σ̂·w + ȳ·w²/d, with w² = xᵀA⁻¹x and σ̂² = S/(N - Σ(d - λ tr A⁻¹)).
 
+    ȳ² is the mean of the squared rewards.
     While no reward of arm a = 0, 1, … has come, it is pulled again after 2ⁿ + a decisions, if 2ⁿ is twice K or more.
     S is the sum of e²/(1 + xᵀA⁻¹x) over the N rewards so far, e the error of what was predicted before each came.
     """
 
-    errors, rewards = 0.0, 0
+    errors, squares, rewards = 0.0, 0.0, 0
     learnt: frozenset[int] = frozenset()
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
@@ -26,7 +27,8 @@ class PracticalReference(RidgeReference):
             if 0 <= again < n_arms and again not in self.learnt and len({id(A) for A in self.A}) == n_arms:
                 return np.eye(n_arms)[again]
         mean, width = self.estimates(x)
-        return mean + self.alpha(step) * self.noise() * width
+        size = np.sqrt(self.squares / self.rewards) if self.rewards else 0.0
+        return np.asarray(mean + self.alpha(step) * self.noise() * width + size * width**2 / x.shape[-1])
 
     def left(self) -> float:
         """How many rewards there are beyond those that the parameters have used up."""
@@ -41,6 +43,7 @@ class PracticalReference(RidgeReference):
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         mean, width = self.estimates(x)
         self.errors += (reward - mean[arm]) ** 2 / (1 + width[arm] ** 2)
+        self.squares += reward**2
         self.rewards += 1
         self.learnt = self.learnt | {arm}
         super().update(arm, x, context, reward)
