@@ -188,7 +188,7 @@ def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
 
 def _safe(*, shared: bool) -> tuple[Choice, ...]:
     proof, paper = (
-        ("", "") if shared else (" 2.3 times the regret in the arena.", " 3.1 times the regret in the arena.")
+        ("", "") if shared else (" 2.4 times the regret in the arena.", " 3.2 times the regret in the arena.")
     )
     return (
         Choice(OFUL(shared=shared), f"where a proof is wanted.{proof}"),
