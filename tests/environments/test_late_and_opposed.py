@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan import (
+    EXP4,
+    EXP4P,
     FALCON,
+    ILTCB,
     OFUL,
     PEGE,
     UCB1,
@@ -26,6 +29,7 @@ from armspan import (
     LinUCBd,
     OLSBandit,
     Oracle,
+    RandomizedUCB,
     SupLinRel,
     SupLinUCB,
     audit,
@@ -44,6 +48,7 @@ from armspan.environments.perturbed import History
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels.adversary import starve
 from armspan.kernels.families.forced import FREE
+from armspan.simulation.engines.interpreted import ReferenceActor
 from armspan.simulation.engines.late import FamilyActor, waiting
 
 POLICIES = [LinUCBd(), Greedy(), OFUL(), LinTS(), ContextUCB(), EpsilonGreedy(), UCB1(), Oracle()]
@@ -118,6 +123,63 @@ def test_engines_agree_on_late_rewards_of_forced_pulls_and_of_stages(policy: Any
     fast, slow = (simulate(env, policy, horizon=200, runs=4, engine=engine) for engine in ("cpu", "python"))
     np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
+
+
+EXPERTS = [EXP4(experts=[0, 1], gamma=0.3), EXP4P(experts=[0, 1], horizon=400)]
+
+
+@pytest.mark.parametrize("policy", EXPERTS, ids=lambda policy: policy.name)
+def test_engines_agree_on_late_rewards_that_are_weighted(policy: Any) -> None:
+    env = DelayedRewards(FiniteContexts(STARVING.features, THETA, noise=Bernoulli()), steps=3, mean=5.0, lost=0.4)
+    fast, slow = (simulate(env, policy, horizon=200, runs=4, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
+    np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_late_reward_weighs_as_much_as_its_arm_was_improbable(compiled: bool) -> None:
+    """EXP4 with one expert per arm: γy/(Kp) is added to the logarithm of its weight, with the p of the choice."""
+    policy, seed, gamma, came = EXPERTS[0], 3, 0.3, 0
+    env = DelayedRewards(FiniteContexts(STARVING.features, THETA, noise=Bernoulli()), steps=9, mean=6.0, lost=0.2)
+    fresh: Any = partial(FamilyActor, policy, env, seed)
+    actor: Any = waiting(
+        fresh if compiled else lambda run: ReferenceActor(policy.reference(env), 1.0, seed), env, seed
+    )(0)
+    log_w, coming, rng = np.zeros(3), list[Any](), np.random.default_rng(0)
+    for step in range(1, 300):
+        for told in sorted(one for one in coming if one[0] < step):
+            coming.remove(told)
+            log_w[[told[1], 2]] += gamma * told[2] / 2 / told[3] * np.array([1, 0.5])  # the last expert is uniform
+            came += 1
+        w = np.exp(log_w - log_w.max())
+        p = (1 - gamma) * (w[:2] + w[2] / 2) / w.sum() + gamma / 2
+        x, y = rng.normal(size=(2, 2)), float(rng.integers(2))
+        arm, delay = actor.choose(x, 0, 0, step), env.delay(seed, 0, step)
+        actor.update(arm, x, 0, y)
+        if delay is not None:
+            coming.append((step + delay, arm, y, p[arm]))
+    assert came > 200
+    learnt = actor._actor._state.log_w[0] if compiled else actor._actor._reference.log_w
+    np.testing.assert_allclose(learnt, log_w)
+
+
+@pytest.mark.parametrize("policy", [ILTCB(policies=[0, 1]), RandomizedUCB(policies=[0, 1])], ids=lambda one: one.name)
+def test_late_rewards_of_enumerated_policies_are_weighted_by_the_probability_of_the_choice(policy: Any) -> None:
+    """What each of two policies, which always take one arm, would have earned: Σ y/p of its arm."""
+    env, seed = DelayedRewards(FiniteContexts(STARVING.features, THETA, noise=Bernoulli()), steps=9), 3
+    reference, earned, rng = policy.reference(env), np.zeros(2), np.random.default_rng(0)
+    actor: Any = waiting(lambda run: ReferenceActor(reference, 1.0, seed), env, seed)(0)
+    waits: list[Any] = []
+    for step in range(1, 120):
+        x, y = rng.normal(size=(2, 2)), float(rng.integers(2))
+        arm = actor.choose(x, 0, 0, step)
+        waits.append((arm, y / actor._actor.mark[arm]))
+        p = reference.probabilities(x, 0, step)
+        assert actor._actor.mark[arm] == p[arm]
+        actor.update(arm, x, 0, y)
+    for arm, weighted in waits[:-10]:
+        earned[arm] += weighted
+    np.testing.assert_allclose(reference.history.earned, earned)
 
 
 @pytest.mark.parametrize("policy", [PEGE(ridge=0.1), EpochGreedy(ridge=0.1), ExploreThenCommit(pulls=9, ridge=0.1)])

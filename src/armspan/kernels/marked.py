@@ -1,7 +1,7 @@
 """Choices and their rewards apart, for families that learn a reward by what its choice was.
 
-A mark, a small integer, says that: whether the pull was forced, or which stage has decided. Who keeps it until the
-reward comes need not guess. Where a family has no `marks`, any reward is learnt alike, and its mark is 0.
+A mark says that: whether the pull was forced, which stage has decided, or how probable the arms were. Who keeps it
+until the reward comes need not guess. Where a family has no `marks`, any reward is learnt alike, and its mark is 0.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from armspan.kernels.family import Family
 class Marked(NamedTuple):
     """choose(block, knobs, state) : the arm and its mark. learn(block, state, a, y, mark) : learn its reward."""
 
-    choose: Callable[..., tuple[int, int]]
+    choose: Callable[..., tuple[int, Any]]
     learn: Callable[..., None]
 
 

@@ -17,6 +17,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING
 from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.marked import Marked
 from armspan.kernels.sampling import drawn, uniform_of
 
 TOLD = ("floor", "rate", "bonus", "low", "high")
@@ -116,7 +117,7 @@ def learn(own, scratch, a, x, c, y, d):
 
 @inlined
 def recall(own, scratch, a, x, c, d):
-    """The probabilities, as they are now."""
+    """The probabilities, as they are now, where nobody has kept those of the choice."""
     mix(own, scratch[0], x, c, scratch[0].size, d)
 
 
@@ -135,6 +136,22 @@ def choose_experts(block, knobs, state):
 @kernel
 def learn_experts(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+@kernel
+def learn_marked(block, state, a, y, p):
+    """Learn a reward by the probabilities p (K,) that the arms had when it was chosen. Changes state."""
+    own, c, K, d = of_run(state, 0), block.contexts[0, 0], p.size, block.x.shape[2]
+    for j in range(own[0].size):
+        advise(own, j, block.x, c, K, d)
+    learn(own, (p,), a, block.x, c, y, d)
+
+
+def choose_marked(block: Block, knobs: Any, state: Any) -> tuple[int, FloatArray]:
+    """The arm, and the probabilities of all."""
+    p = np.empty(block.x.shape[1])
+    mix_experts(block, state, p)
+    return choose_experts(block, knobs, state), p
 
 
 @kernel
@@ -169,4 +186,5 @@ FAMILY = Family(
     learn_once=learn_experts,
     seen=seen,
     knobs=(),
+    marks=lambda _: Marked(choose_marked, learn_marked),
 )

@@ -107,9 +107,13 @@ def solve_op(
 
 
 class ILTCBReference:
-    """Algorithm 1 of Agarwal et al. (2014); epochs end at steps 1, 2, 4, 8, …."""
+    """Algorithm 1 of Agarwal et al. (2014); epochs end at steps 1, 2, 4, 8, ….
+
+    mark : the probabilities (K,) when the arm was chosen whose reward is learnt next; None means those of now.
+    """
 
     learns_late: ClassVar[bool] = True
+    mark: FloatArray | None = None
 
     def __init__(
         self, *, n_arms: int, policies: Sequence[Any], reward_range: tuple[float, float], delta: float
@@ -123,7 +127,8 @@ class ILTCBReference:
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         actions = self.history.act(x)
-        self.history.add(actions, arm, float(self._drawn_from(actions)[arm]), reward)
+        p = self._drawn_from(actions) if self.mark is None else self.mark
+        self.history.add(actions, arm, float(p[arm]), reward)
         if self.history.steps & (self.history.steps - 1) == 0:
             self._end_epoch()
 
@@ -234,9 +239,10 @@ def solve_randomized(
 
 
 class RandomizedUCBReference:
-    """Algorithm 2 of Dudík et al. (2011): another program, solved at every step."""
+    """Algorithm 2 of Dudík et al. (2011): another program, solved at every step. mark : as above."""
 
     learns_late: ClassVar[bool] = True
+    mark: FloatArray | None = None
 
     def __init__(
         self, *, n_arms: int, policies: Sequence[Any], reward_range: tuple[float, float], delta: float
@@ -255,7 +261,8 @@ class RandomizedUCBReference:
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
         actions = self.history.act(x)
-        self.history.add(actions, arm, float(self._drawn_from(actions)[arm]), reward)
+        p = self._drawn_from(actions) if self.mark is None else self.mark
+        self.history.add(actions, arm, float(p[arm]), reward)
         self.P = None
 
     def _drawn_from(self, actions: IntArray) -> FloatArray:

@@ -29,6 +29,8 @@ class ExpertReference(ABC):
     """The logarithms of N experts' weights; the last expert is uniform."""
 
     learns_late: ClassVar[bool] = True
+    mark: FloatArray | None = None
+    """p (K,) when the arm was chosen whose reward is learnt next; that of now where nobody has kept it."""
 
     def __init__(self, *, n_arms: int, experts: Sequence[Any], reward_range: tuple[float, float]) -> None:
         self._experts, self._uniform = experts, np.full(n_arms, 1 / n_arms)
@@ -50,9 +52,9 @@ class ExpertReference(ABC):
         return self.mixed(self.advice(x))
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
-        """Weigh the experts anew; the probabilities are those of now."""
-        xi = self.advice(x)
-        p, r_hat = self.mixed(xi), np.zeros(len(x))
+        """Weigh the experts anew."""
+        xi, r_hat = self.advice(x), np.zeros(len(x))
+        p = self.mixed(xi) if self.mark is None else self.mark
         r_hat[arm] = (reward - self._low) / (self._high - self._low) / p[arm]
         self.log_w += self.gains(xi, p, r_hat)
 

@@ -38,6 +38,7 @@ class ReferenceActor:
         self._reference, self._unit, self._seed = reference, unit, seed
         self.update = reference.update
         self._probabilities = getattr(reference, "probabilities", None)
+        self._weighs = getattr(reference, "learns_late", False)  # a reward is weighted by how probable its arm was
 
     @property
     def mark(self) -> Any:
@@ -50,7 +51,10 @@ class ReferenceActor:
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         if self._probabilities is not None:
-            return drawn_arm(self._probabilities(x, context, step), self._seed, run, step - 1)
+            p = self._probabilities(x, context, step)
+            if self._weighs:
+                self.mark = p
+            return drawn_arm(p, self._seed, run, step - 1)
         index = comparable(self._reference.index(x, context, step))
         return largest_arm(index, self._unit, self._seed, run, step - 1)
 
