@@ -231,6 +231,52 @@ class TestTheSumsBehindIt:
         assert again.choose(x) == agent.choose(x)
 
 
+def _forgetting(agent: Agent) -> Agent:
+    return taught(made(3, 2, half_life=20.0), 60, seed=6)
+
+
+def _windowed(agent: Agent) -> Agent:
+    return taught(made(3, 2, window=25), 60, seed=6)
+
+
+def _merged(agent: Agent) -> Agent:
+    agent.merge(taught(made(3, 2), 40, seed=8))
+    return agent
+
+
+def _without_an_arm(agent: Agent) -> Agent:
+    agent.remove_arm(1)
+    return agent
+
+
+def _with_an_arm(agent: Agent) -> Agent:
+    agent.add_arm("new", like=0)
+    return agent
+
+
+def _in_a_batch(agent: Agent) -> Agent:
+    agent.update([0, 1], np.ones((2, 2)), np.array([30.0, -2.0]))
+    return agent
+
+
+WAYS = [lambda agent: agent, _forgetting, _windowed, _merged, _without_an_arm, _with_an_arm, _in_a_batch]
+WAYS += [lambda agent: agent.copy(), lambda agent: Agent.from_bytes(agent.to_bytes())]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=range(len(WAYS)))
+def test_what_is_not_known_counts_as_much_as_rewards_are_large(way: Any) -> None:
+    """ȳ² = Σy²/N over all that every arm holds, whatever has happened to it; and all ways to decide go by the index."""
+    agent = way(taught(made(3, 2), 50, seed=7))
+    rng, seen = np.random.default_rng(1), [agent.statistics(arm) for arm in agent.arms]
+    size = math.sqrt(sum(one.squares for one in seen) / sum(one.pulls for one in seen))
+    for x in rng.uniform(-2, 2, (5, 2)):
+        scores = agent.scores(x)
+        index = scores.mean + agent.alpha * scores.width + size * scores.width**2 / 2
+        np.testing.assert_allclose(scores.index, index, rtol=1e-9, atol=1e-12)
+        best = {agent.arms[int(index.argmax())]}
+        assert {agent.copy().choose(x), agent.copy().decide(x).arm, *agent.copy().choose_many(x[None])} == best
+
+
 def test_a_file_from_before_squares_were_kept() -> None:
     """One column less per arm: it loads, and merges with its like, but not into one that learns its noise."""
     old = armspan.LinUCB(alpha=1.0, feature_bound=BOUND, ridge=BOUND**2 / 2).agent(2, 2)
