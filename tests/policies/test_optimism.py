@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from armspan import LinUCB, LinUCBd, RandomChoice, simulate
+from armspan import LinUCB, LinUCBd, simulate
 from armspan.environments import FiniteContexts, paper_1a, paper_1c
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.kernels._compile import kernel
@@ -429,15 +429,3 @@ def test_an_agent_must_be_told_the_horizon(policy: Any) -> None:
         told.agent(2, 2)
     assert str(error.value) == f"{policy.name} needs horizon: give it to the policy"
     assert replace(told, horizon=10).agent(1, 2).choose([0.5, 0.5]) == 0
-
-
-def test_practical_exploration_finds_what_it_has_not_tried_where_noise_is_small() -> None:
-    """Four arms, one pull of each at first. Residuals say little, and an arm is expected to earn 0 elsewhere.
-
-    Without the size of rewards in its index it lost 84; now 7, with a standard error of 0.5, and the limit is 26.
-    """
-    features = np.column_stack([np.ones(30), np.random.default_rng(4109).uniform(size=(30, 3))])
-    theta = [[0.6, 0.8, -0.5, 0.2], [0.5, -0.6, 0.9, 0.1], [0.7, 0.1, 0.1, -0.3], [0.2, 0.1, 0.0, -0.3]]
-    env = FiniteContexts(np.tile(features, (4, 1, 1)), theta, noise=0.1)
-    found = simulate(env, [LinUCB(alpha="practical"), RandomChoice()], horizon=3_000, runs=30).mean()[:, -1]
-    assert found[0] < 0.02 * found[1]
