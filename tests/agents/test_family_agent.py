@@ -295,3 +295,38 @@ def test_what_an_agent_must_be_told() -> None:
     with pytest.raises(InvalidParameter, match="feature_bound = 1 long"):
         agent.choose([3.0, 4.0])
     assert "LinTS" in repr(agent)
+
+
+@pytest.mark.parametrize("policy", GENERAL, ids=[policy.name for policy in GENERAL])
+def test_many_contexts_are_decided_as_one_by_one(policy: Any) -> None:
+    """`choose_many`, `decide_many` and `scores_many` are what single calls are, and a bad row decides nothing."""
+    rng, one, other = np.random.default_rng(4), policy.agent(3, 2, seed=5), policy.agent(3, 2, seed=5)
+    for X in (rng.normal(size=(30, 2)) / 2, rng.normal(size=(30, 3, 2)) / 2):
+        scores = one.scores_many(X)
+        for row, x in enumerate(X):
+            np.testing.assert_array_equal(scores.index[row], other.scores(x).index)
+        arms = one.choose_many(X)
+        assert arms == [other.choose(x) for x in X]
+        rewards = rng.normal(size=len(X))
+        one.update(arms, X, rewards), other.update(arms, X, rewards)
+        made, expected = one.decide_many(X), [other.decide(x) for x in X]
+        assert made.arms == [decision.arm for decision in expected]
+        assert made.propensities.tolist() == [decision.propensity for decision in expected]
+    X[7, 0] = np.nan
+    before = one.to_bytes()
+    for ask in (one.choose_many, one.decide_many, one.scores_many):
+        with pytest.raises(InvalidParameter, match="X must be finite"):
+            ask(X)
+    assert one.to_bytes() == before
+
+
+def test_what_only_tuned_agents_have_is_said() -> None:
+    """Asked for, it is a sentence; `hasattr` says no; other names are as for any object."""
+    agent = LinTS().agent(2, 2)
+    for name in ("explain", "diversity", "statistics", "delta", "top"):
+        assert not hasattr(agent, name)
+        assert hasattr(LinUCB(ridge=1.0, alpha=1.0, feature_bound=1.0).agent(2, 2), name)
+    with pytest.raises(AttributeError, match=r"agents of LinTS.* have no explain: only those of LinUCBd, LinUCB and"):
+        agent.explain([1.0, 0.0], 0)
+    with pytest.raises(AttributeError, match="object has no attribute 'colour'"):
+        agent.colour  # noqa: B018

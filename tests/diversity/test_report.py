@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -223,6 +224,15 @@ def test_features_that_never_vary_are_named_one_by_one() -> None:
     X[:, 1] = X[:, 0] + 1e-5 * np.random.default_rng(2).normal(size=100)
     for tolerance, rank in ((1e-9, 3), (1e-3, 2)):
         assert armspan.audit(contexts=X, theta_hat=np.eye(2, 4), rank_tolerance=tolerance).optimal_rank == rank
+    with pytest.raises(InvalidParameter, match="rank_tolerance must be >= 0 and < 1, got 2"):
+        armspan.audit(contexts=X, theta_hat=np.eye(2, 4), rank_tolerance=2)
+
+
+@pytest.mark.parametrize("given", [{"margin": 0.1}, {"level": 0.2}])
+def test_an_environment_has_no_margin_and_no_level(given: dict[str, Any]) -> None:
+    """They are for answers from data; once they were ignored without a word."""
+    with pytest.raises(InvalidParameter, match="margin and level are for contexts and theta_hat"):
+        armspan.audit(paper_1a(), **given)
 
 
 def test_sampled_contexts_have_intervals() -> None:

@@ -70,18 +70,6 @@ class FamilyAgent(PolicyAgent):
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self._state)
 
-    def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context; where indices are drawn, their means. Nothing is decided.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        """
-        with self._lock:
-            seen = self._family.seen(self._state, self._block(self._features(x)), self._knobs())
-            return Scores(self.arms, seen.mean, seen.width, seen.index)
-
     # Inside
 
     @cached_property
@@ -131,15 +119,19 @@ class FamilyAgent(PolicyAgent):
             self._state = larger
         return number
 
-    def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
-        block, knobs = self._block(self._features(x)), tuple(np.array([knob]) for knob in self._knobs())
+    def _scores(self, features: FloatArray) -> Scores:
+        seen = self._family.seen(self._state, self._block(features), self._knobs())
+        return Scores(self.arms, seen.mean, seen.width, seen.index)
+
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
+        block, knobs = self._block(features), tuple(np.array([knob]) for knob in self._knobs())
         rows = None if only is None else np.flatnonzero(self._eligible(only))
         if rows is None or rows.size == len(self._place):  # not by a copy: some families take down what they choose
             return int(self._family.choose_once(block, knobs, self._state))
         return int(rows[self._family.choose_once(_with_arms(block, rows), knobs, self._part(rows))])
 
-    def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
-        block, rows = self._block(self._features(x)), np.flatnonzero(self._eligible(only))
+    def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
+        block, rows = self._block(features), np.flatnonzero(self._eligible(only))
         result = np.zeros(len(self._place))
         result[rows] = self._family.seen(self._part(rows), _with_arms(block, rows), self._knobs()).share
         return result

@@ -5,7 +5,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from armspan._interrupts import Uninterrupted
 from armspan._text import counted
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents import container, forks
-from armspan.agents.answers import Decision, Exploration, Scores
+from armspan.agents.answers import Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.inputs import Inputs
 from armspan.agents.policies import described, loader
 from armspan.errors import InvalidParameter, NotApplicable
 
+SCORED = ("mean", "width", "index")
+ONLY_TUNED = ("explain", "diversity", "eigenvalues", "statistics", "delta", "top")
+"""What `armspan.Agent` can do and these cannot."""
 LIKELY = 1e-3
 """The probability above which an arm that is drawn counts as one that may be chosen."""
 
@@ -147,10 +150,8 @@ class PolicyAgent(ABC):
         hashable
             The name of the chosen arm.
         """
-        with self._lock, Uninterrupted():
-            k = self._chosen(x, only)
-            self.decisions += 1
-            return self.arms[k]
+        with self._lock:
+            return self._choose(self._features(x), only)
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
         """Choose an arm, as `choose` does, and say with which probability it was chosen.
@@ -167,10 +168,45 @@ class PolicyAgent(ABC):
         Decision
             The arm and its propensity.
         """
-        with self._lock, Uninterrupted():
-            k, share = self._decided(x, only)
-            self.decisions += 1
-            return Decision(self.arms[k], float(share[k]))
+        with self._lock:
+            return self._decide(self._features(x), only)
+
+    def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
+        """Choose an arm for each of many contexts, one after the other, all with what is known now.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        list
+            The name of the arm for each context.
+        """
+        with self._lock:
+            return [self._choose(features, only) for features in self._features_of_many(X)]
+
+    def decide_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> Decisions:
+        """Choose an arm for each of many contexts, as `choose_many` does, with the probability of each choice.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+        only : list, optional
+            Names of the arms that may be chosen; all of them if left out.
+
+        Returns
+        -------
+        Decisions
+            The arms and their propensities (n,).
+        """
+        with self._lock:
+            made = [self._decide(features, only) for features in self._features_of_many(X)]
+        return Decisions([one.arm for one in made], np.array([one.propensity for one in made]))
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
         """The probability of each arm if this context were decided now. Nothing is decided.
@@ -188,11 +224,13 @@ class PolicyAgent(ABC):
             Probabilities, in the order of `arms`.
         """
         with self._lock:
-            return self._shares(x, only)
+            return self._shares(self._features(x), only)
 
-    @abstractmethod
     def scores(self, x: Any) -> Scores:
         """Mean, width and index of every arm for one context. Nothing is decided.
+
+        Where indices are drawn, these are their means. Where a policy estimates no rewards, mean and index are the
+        probabilities of the arms, and widths are 0.
 
         Parameters
         ----------
@@ -204,6 +242,25 @@ class PolicyAgent(ABC):
         Scores
             One entry per arm.
         """
+        with self._lock:
+            return self._scores(self._features(x))
+
+    def scores_many(self, X: Any) -> Scores:
+        """Mean, width and index of every arm for many contexts, each as if it came next. Nothing is decided.
+
+        Parameters
+        ----------
+        X : (n, d) or (n, K, d) array
+            The contexts.
+
+        Returns
+        -------
+        Scores
+            One row per context, one column per arm.
+        """
+        with self._lock:
+            found = [self._scores(features) for features in self._features_of_many(X)]
+        return Scores(self.arms, *(np.array([getattr(one, what) for one in found]) for what in SCORED))
 
     def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
         """Whether a decision for x would explore. Nothing is decided.
@@ -221,7 +278,8 @@ class PolicyAgent(ABC):
             The most probable arm, the one with the largest mean, and how probable it is that another one is chosen.
         """
         with self._lock:
-            share, mean = self._shares(x, only), self.scores(x).mean
+            features = self._features(x)
+            share, mean = self._shares(features, only), self._scores(features).mean
         mean = np.where(self._eligible(only), np.nan_to_num(mean, nan=-np.inf), -np.inf)
         chosen, greedy = int(np.argmax(share)), int(np.argmax(mean))
         others = tuple(self.arms[k] for k in np.flatnonzero(share > LIKELY) if mean[k] < mean[greedy])
@@ -381,6 +439,14 @@ class PolicyAgent(ABC):
         agent: Self = loader()(content)
         return agent
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ONLY_TUNED:
+                who = "only those of LinUCBd, LinUCB and Greedy, without shared=True, have it"
+                raise AttributeError(f"agents of {described(self.policy)} have no {name}: {who}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return loader(), (self.to_bytes(),)
 
@@ -402,17 +468,21 @@ class PolicyAgent(ABC):
     # What each kind of agent does in its own way
 
     @abstractmethod
-    def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
-        """The row of the arm that is chosen."""
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
+        """The row of the arm that is chosen for features (K, width)."""
 
     @abstractmethod
-    def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
+    def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
         """The probability (K,) of each arm."""
 
-    def _decided(self, x: Any, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
+    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
         """Both at once."""
-        share = self._shares(x, only)
-        return self._chosen(x, only), share
+        share = self._shares(features, only)
+        return self._chosen(features, only), share
+
+    @abstractmethod
+    def _scores(self, features: FloatArray) -> Scores:
+        """See `scores`."""
 
     @abstractmethod
     def _learn(self, todo: list[Reward], hold: Uninterrupted) -> None:
@@ -440,6 +510,18 @@ class PolicyAgent(ABC):
         """Take over what `_arrays` gave; see `restore`."""
 
     # Inside
+
+    def _choose(self, features: FloatArray, only: Sequence[Hashable] | None) -> Any:
+        with Uninterrupted():
+            k = self._chosen(features, only)
+            self.decisions += 1
+        return self.arms[k]
+
+    def _decide(self, features: FloatArray, only: Sequence[Hashable] | None) -> Decision:
+        with Uninterrupted():
+            k, share = self._decided(features, only)
+            self.decisions += 1
+        return Decision(self.arms[k], float(share[k]))
 
     def _arm(self, name: Hashable) -> int:
         return place_of(self._place, name)
@@ -473,6 +555,13 @@ class PolicyAgent(ABC):
         self._shown |= {len(rows) > 1}
         return self._wide(rows)
 
+    def _features_of_many(self, X: Any) -> list[FloatArray]:
+        """The same for many contexts, of which all are looked at first."""
+        rows = self._many(X)
+        self._inputs.keep_names()
+        self._shown |= {rows.ndim == 3}
+        return [self._wide(np.atleast_2d(row)) for row in rows]
+
     def _check_all_arms(self, rows: int) -> None:
         """Refuse one row of features where the policy needs those of all arms, and they have features of their own."""
         why = self.policy.learns_from_all_arms
@@ -486,12 +575,17 @@ class PolicyAgent(ABC):
         features[:, : rows.shape[1]] = rows  # and the 1 of the intercept, if there is one
         return features
 
-    def _batch(self, arms: Any, X: Any, rewards: Any) -> list[Reward]:
-        """Many rewards, each with features of its own."""
+    def _many(self, X: Any) -> FloatArray:
+        """Many contexts, (n, d) or (n, K, d)."""
         rows = self._inputs.batch(X, len(self._place))
         rows = _validate.array("X", rows, shape=rows.shape)  # a batch is not looked through there
         if np.abs(rows).max() >= self.settings.largest / self.settings.n_features:
             raise InvalidParameter(f"X must be small enough, below {self.settings.largest:g} in length")
+        return rows
+
+    def _batch(self, arms: Any, X: Any, rewards: Any) -> list[Reward]:
+        """Many rewards, each with features of its own."""
+        rows = self._many(X)
         values = _validate.array("reward", rewards, shape=(len(rows),))
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
             raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")

@@ -59,23 +59,6 @@ class ReferenceAgent(PolicyAgent):
     def nbytes(self) -> int:
         return _array_bytes(self._reference, set()) + (0 if self._past is None else self._past.nbytes)
 
-    def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context. Nothing is decided.
-
-        Where a policy estimates no rewards, mean and index are the probabilities of the arms, and widths are 0.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        """
-        with self._lock:
-            features = self._features(x)
-            index = self._asked(features)
-            estimates = getattr(self._reference, "estimates", None)
-            mean, width = (index, np.zeros(index.size)) if estimates is None else estimates(features)
-            return Scores(self.arms, mean, width, index)
-
     # Choosing
 
     @property
@@ -96,18 +79,24 @@ class ReferenceAgent(PolicyAgent):
             raise InvalidParameter(f"x must be small enough for {self.policy.name} to compute with, got {features[0]}")
         return answer if self._draws else comparable(answer)
 
-    def _chosen(self, x: Any, only: Sequence[Hashable] | None) -> int:
-        return self._picked(self._asked(self._features(x)), self._eligible(only))
+    def _scores(self, features: FloatArray) -> Scores:
+        index = self._asked(features)
+        estimates = getattr(self._reference, "estimates", None)
+        mean, width = (index, np.zeros(index.size)) if estimates is None else estimates(features)
+        return Scores(self.arms, mean, width, index)
 
-    def _shares(self, x: Any, only: Sequence[Hashable] | None) -> FloatArray:
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
+        return self._picked(self._asked(features), self._eligible(only))
+
+    def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
         allowed = self._eligible(only)
         self._check_known()
-        return self._parts(self._asked(self._features(x)), allowed)
+        return self._parts(self._asked(features), allowed)
 
-    def _decided(self, x: Any, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
+    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
         allowed = self._eligible(only)
         self._check_known()
-        answer = self._asked(self._features(x))  # once: a function may answer differently the next time
+        answer = self._asked(features)  # once: a function may answer differently the next time
         return self._picked(answer, allowed), self._parts(answer, allowed)
 
     def _picked(self, answer: FloatArray, allowed: BoolArray) -> int:

@@ -15,16 +15,22 @@ def parser() -> Parser:
     """All commands."""
     from armspan.cli import audit, bound, completion, explain_run, reproduce, simulate, sweep, warm_up
 
+    top = _bare()
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up, completion):
+        command.add_parser(commands)
+    top.commands = dict(commands.choices)
+    return top
+
+
+def _bare() -> Parser:
+    """Without commands, which import all that they run: enough for the version, and there at once."""
     top = Parser(
         prog="armspan",
         description="Linear contextual bandits with diverse contexts.",
         epilog="Each command has its own help, with an example: armspan COMMAND --help",
     )
     top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up, completion):
-        command.add_parser(commands)
-    top.commands = dict(commands.choices)
     return top
 
 
@@ -33,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = argparse.Namespace()
     try:
         _print_anything()
-        parser().parse_args(arguments, args)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        (_bare() if words[:1] == ["--version"] else parser()).parse_args(words, args)
         return int(args.run(args))
     except ArmspanError as error:
         return _refuse(str(error))

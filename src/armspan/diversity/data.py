@@ -11,7 +11,7 @@ from armspan import _validate
 from armspan._frames import is_frame
 from armspan._typing import FloatArray
 from armspan.diversity import answers
-from armspan.diversity.evidence import MARGIN, PART, evidence
+from armspan.diversity.evidence import LEVEL, MARGIN, PART, evidence
 from armspan.diversity.fits import check_sizes, exact, whiten
 from armspan.diversity.measure import Audited, audit_problem
 from armspan.diversity.moments import reward_gap
@@ -120,7 +120,7 @@ def audit(
     feature_names: Sequence[Any] | None = None,
     rank_tolerance: float = 1e-9,
     margin: float | None = None,
-    level: float = 0.05,
+    level: float = LEVEL,
 ) -> DiversityReport:
     """Measure the diversity of an environment's contexts, or of contexts that were seen.
 
@@ -163,7 +163,10 @@ def audit(
     check_names("feature_names", feature_names, problem.n_features)
     if isinstance(problem, ContextData):
         check_sizes(problem.contexts, feature_names or range(problem.n_features))
-    _validate.real("rank_tolerance", rank_tolerance, at_least=0)
+    if not _validate.real("rank_tolerance", rank_tolerance, at_least=0) < 1:
+        raise InvalidParameter(f"rank_tolerance must be >= 0 and < 1, got {rank_tolerance:g}")
+    if env is not None and (margin is not None or level != LEVEL):
+        raise InvalidParameter("margin and level are for contexts and theta_hat: of an environment the truth is known")
     report = audit_problem(problem, rank_tolerance=rank_tolerance, arm_names=arm_names, feature_names=feature_names)
     if not isinstance(problem, ContextData):
         return report

@@ -31,6 +31,8 @@ ROUNDING = 1e-12
 PART = 5
 """Each kind of error (bands, shares and spreads, linearity) gets a fifth of the level: adaptive logging policies make
 nominal bands miss more often than they should, and the rest makes up for that."""
+LEVEL = 0.05
+"""How often an answer may be wrong, if nothing else is asked for."""
 MARGIN = 0.05
 """The margin m, as a share of the rewards' standard deviation."""
 

@@ -14,15 +14,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
 from armspan.diversity.data import check_names
 from armspan.diversity.directions import always, combination, plainest, scaled
-from armspan.diversity.evidence import (
-    MARGIN,
-    PART,
-    Evidence,
-    best_shares,
-    both,
-    evidence,
-    leaders,
-)
+from armspan.diversity.evidence import LEVEL, MARGIN, PART, Evidence, best_shares, both, evidence, leaders
 from armspan.diversity.fits import Fits, Whitened, check_sizes, fewest_rows, fit_arms, mixture, scheffe, whiten
 from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
@@ -33,7 +25,6 @@ if TYPE_CHECKING:
     from armspan.plots import Axes
 
 LARGEST = 1e140
-LEVEL = 0.05
 INTERCEPT = "intercept"
 """What the constant feature is called, by agents too."""
 _HEAD = ("arm", "rows", "best in … of contexts", "spread there")
