@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | goals | advice | predictions: how often what armspan says is wrong.
+"""python -m benchmarks.truth growth | logs | ties | goals | advice | predictions: how often what armspan says is wrong.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -23,6 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from benchmarks.truth import advice, audits, growth, predictions, real
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.logs import Cell, cells
+from benchmarks.truth.ties import examination as ties
+from benchmarks.truth.ties.families import FAMILIES as TIES
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 CELLS = PAGE.with_name("accuracy-logs.csv")
@@ -32,11 +34,13 @@ def main() -> None:
     """Run one examination."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.truth", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=sorted(EXAMINATIONS))
-    parser.add_argument("--samples", type=int, help="samples of each family, or logs of each cell (default 200)")
+    parser.add_argument(
+        "--samples", "--logs", type=int, help="samples of each family, or logs of each cell (default 200; ties: 40)"
+    )
     parser.add_argument("--strict", action="store_true", help="logs: with the bands that hold under any logging policy")
     parser.add_argument("--seed", type=int, default=0, help="predictions: of the problems (default 0)")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/accuracy.md")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--workers", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     lines = EXAMINATIONS[args.what](args)
     print("\n".join(lines))
@@ -146,6 +150,22 @@ def goals_table(args: argparse.Namespace) -> list[str]:
     return table(head, rows)
 
 
+def ties_table(args: argparse.Namespace) -> list[str]:
+    """Answers to *diverse?* where an arm nearly leads, one row per family and one for all."""
+    scores = list(spread_out(partial(ties.examine, logs=args.samples or 40), ties.cells(), args.workers))
+    groups = [(f.words, [s for s in scores if s.cell.family == name]) for name, f in TIES.items()]
+    rows = []
+    for words, own in [*groups, ("**all**", scores)]:
+        all_own = ties.together(own)
+        n_false, n_true = (f"{ties.n_logs(all_own, truth):,}" for truth in (False, True))
+        true_no, true_yes = (percent(all_own.rate("diverse", said == "yes", said)) for said in ("no", "yes"))
+        false_yes, false_no = str(all_own.diverse[False, "yes"]), str(all_own.diverse[True, "no"])
+        rows.append([words, n_false, false_yes, percent(ties.worst(own)), true_no, n_true, true_yes, false_no])
+    note = f"{len(scores):,} cells, {sum(score.logs for score in scores):,} logs."
+    head = ["problems", "not diverse", "false yes", "worst cell", "true no", "diverse", "true yes", "false no"]
+    return [note, "", *table(head, rows)]
+
+
 def advice_table(args: argparse.Namespace) -> list[str]:
     """How often the advised number of rows settles *diverse?*, and how often the answer on greedy is wrong."""
     logs = args.samples or 60
@@ -176,6 +196,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "fresh": partial(growth_table, first=len(FAMILIES), last=len(growth.ALL)),
     "real": real_table,
     "logs": logs_table,
+    "ties": ties_table,
     "goals": goals_table,
     "advice": advice_table,
     "predictions": predictions_table,

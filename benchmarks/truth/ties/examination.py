@@ -1,0 +1,58 @@
+"""How often an audit says that problems of ties are diverse, and how often it finds the true answer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+
+from armspan.diversity.logged import Judged
+from benchmarks.truth.audits import Score
+from benchmarks.truth.logs import Cell
+from benchmarks.truth.ties.families import FAMILIES
+from benchmarks.truth.ties.problems import LOGGERS
+
+LOGS_OF_A_PROBLEM = 5
+FEWEST = 20
+"""Logs whose truth is no, at least, for a cell's share of false yes to mean anything."""
+LOGGED = (("uniform", 1_000), ("uniform", 10_000), *((logger, 3_000) for logger in LOGGERS))
+
+
+def cells() -> tuple[Cell, ...]:
+    """Every family at all its sizes, with every logging policy."""
+    return tuple(
+        Cell(name, K, d, logger, rows)
+        for name, family in FAMILIES.items()
+        for K, d in family.sizes
+        for logger, rows in LOGGED
+    )
+
+
+def examine(cell: Cell, logs: int) -> Score:
+    """Draw the logs of a cell and judge them."""
+    score, family = Score(cell), FAMILIES[cell.family]
+    rng = np.random.default_rng(crc32(repr(cell).encode()))
+    for first in range(0, logs, LOGS_OF_A_PROBLEM):
+        while (problem := family.draw(cell.n_arms, cell.n_features, rng)) is None:  # with two features, one in four
+            pass
+        for _ in range(min(LOGS_OF_A_PROBLEM, logs - first)):
+            found = Judged(*problem.log(cell.logger, cell.rows, rng), cell.n_arms, level=0.05)
+            score.logs += 1
+            score.diverse[problem.truth(found.margin).diverse, found.answer("diverse")] += 1
+    return score
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """The answers of all these cells in one score."""
+    return Score(scores[0].cell, diverse=sum((score.diverse for score in scores), Counter()))
+
+
+def n_logs(score: Score, truth: bool) -> int:
+    """How many logs have this truth."""
+    return sum(count for (true, _), count in score.diverse.items() if true is truth)
+
+
+def worst(scores: Sequence[Score]) -> float:
+    """The largest share of false yes in any cell; nan if all have too few logs."""
+    shares = [score.rate("diverse", False, "yes") for score in scores if n_logs(score, False) >= FEWEST]
+    return max(shares, default=float("nan"))
