@@ -344,7 +344,7 @@ class Agent:
 
     # Learning
 
-    def update(self, arm: Any, x: Any, reward: Any) -> None:
+    def update(self, arm: Any, x: Any, reward: Any, *, mark: None = None) -> None:
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
         Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
@@ -358,7 +358,11 @@ class Agent:
             The context as it was given to `choose`, or the arm's own row of it.
         reward : float, or (n,) array
             What came of it.
+        mark : None
+            Of no use here, where any reward is learnt alike. Agents of some other policies have a use for it.
         """
+        if mark is not None:
+            raise InvalidParameter(f"mark must be left out: any reward is learnt alike here, got {mark!r:.60}")
         code = BAD_SHAPE
         if self._quick and x.__class__ is ndarray:
             _, place, whole, state = self._core

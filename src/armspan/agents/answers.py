@@ -59,10 +59,14 @@ class Decision:
         The arm.
     propensity : float
         The probability with which it was chosen.
+    mark : int or tuple, optional
+        What the policy must be told when the reward comes after later decisions: whether the pull was forced, which
+        stage has decided, or how probable the arms were. None for policies that learn any reward alike.
     """
 
     arm: Any
     propensity: float
+    mark: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +79,13 @@ class Decisions:
         The arm of each context.
     propensities : (n,) array
         The probability with which each was chosen.
+    marks : list, optional
+        The mark of each, see `Decision`; None for policies that have none.
     """
 
     arms: list[Any]
     propensities: FloatArray
+    marks: list[Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from armspan.agents.policy_agent import FamilySettings, PolicyAgent, Reward
 from armspan.errors import InvalidParameter
 from armspan.kernels.block import Block
 from armspan.kernels.family import Family, Field, usual_sizes
+from armspan.kernels.marked import marked
 from armspan.theory import Schedule
 
 Told = tuple[Mapping[str, float | Schedule], Mapping[str, int]]
@@ -56,7 +57,7 @@ class FamilyAgent(PolicyAgent):
         feature_names: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(settings, arms, policy=policy, feature_names=feature_names)
-        self._family, self._tell = family, tell
+        self._family, self._tell, self._marked = family, tell, marked(family)
         self._listen(tell(len(self._place)))
         self._contexts = Contexts()
         try:
@@ -123,12 +124,23 @@ class FamilyAgent(PolicyAgent):
         seen = self._family.seen(self._state, self._block(features), self._knobs())
         return Scores(self.arms, seen.mean, seen.width, seen.index)
 
-    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, Any]:
         block, knobs = self._block(features), tuple(np.array([knob]) for knob in self._knobs())
         rows = None if only is None else np.flatnonzero(self._eligible(only))
         if rows is None or rows.size == len(self._place):  # not by a copy: some families take down what they choose
-            return int(self._family.choose_once(block, knobs, self._state))
-        return int(rows[self._family.choose_once(_with_arms(block, rows), knobs, self._part(rows))])
+            k, mark = self._marked.choose(block, knobs, self._state)
+        else:
+            k, mark = self._marked.choose(_with_arms(block, rows), knobs, self._part(rows))
+            k = rows[k]
+        if self._family.marks is None:
+            return int(k), None
+        return int(k), int(mark) if np.ndim(mark) == 0 else tuple(mark.tolist())
+
+    @property
+    def _marks(self) -> Sequence[int] | None:
+        if self._family.marks is None:
+            return ()
+        return None if self._marked.whole is None else self._marked.whole(self._state)
 
     def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
         block, rows = self._block(features), np.flatnonzero(self._eligible(only))
@@ -139,7 +151,10 @@ class FamilyAgent(PolicyAgent):
     def _learn(self, todo: list[Reward], hold: Uninterrupted) -> None:
         blocks = [self._block(one.features, remember=True) for one in todo]
         for one, block in zip(todo, blocks, strict=True):
-            self._family.learn_once(block, self._state, one.arm, one.value)
+            if one.mark is None:
+                self._family.learn_once(block, self._state, one.arm, one.value)
+            else:
+                self._marked.learn(block, self._state, one.arm, one.value, one.mark)
             self.rewards += 1
             if self._family.tidy is not None and self.rewards % self._family.every == 0:
                 self._family.tidy(self._state)

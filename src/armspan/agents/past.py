@@ -52,11 +52,15 @@ class Contexts:
 
 
 class Past:
-    """All rewards that were learnt, in order: the context, the row of the arm, and the reward of each."""
+    """All rewards that were learnt, in order: the context, the row of the arm, the reward, and the mark if it has one.
+
+    A mark is the probabilities (K,) that the arms had when they were drawn.
+    """
 
     def __init__(self) -> None:
         self._contexts = Contexts()
         self._which, self._arms, self._values = array("q"), array("q"), array("d")
+        self._marks: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -64,18 +68,22 @@ class Past:
     @property
     def nbytes(self) -> int:
         """Bytes of all that is kept."""
-        return 24 * len(self) + sum(part.nbytes for part in self._contexts.arrays().values())
+        kept = (*self._contexts.arrays().values(), *self._marks.values())
+        return 24 * len(self) + sum(part.nbytes for part in kept)
 
-    def add(self, arm: int, rows: FloatArray, value: float) -> None:
+    def add(self, arm: int, rows: FloatArray, value: float, mark: FloatArray | None = None) -> None:
         """One more; rows (K, width) : the features that it is learnt from."""
+        if mark is not None:
+            self._marks[len(self)] = mark
         self._which.append(self._contexts.number(rows, remember=True))
         self._arms.append(arm)
         self._values.append(value)
 
-    def entries(self, width: int) -> Iterator[tuple[int, FloatArray, float]]:
-        """The row of the arm, features (1, width) or (K, width), and the reward, one after the other."""
+    def entries(self, width: int) -> Iterator[tuple[int, FloatArray, float, FloatArray | None]]:
+        """The row of the arm, features (1, width) or (K, width), the reward, and its mark, one after the other."""
         rows = self._contexts.rows(width)
-        return ((arm, rows[c], value) for c, arm, value in zip(self._which, self._arms, self._values, strict=True))
+        kept = enumerate(zip(self._which, self._arms, self._values, strict=True))
+        return ((arm, rows[c], value, self._marks.get(i)) for i, (c, arm, value) in kept)
 
     def continued(self, width: int, rows: IntArray, *, shared: bool) -> "Past":
         """The same for other arms, of which rows (K,) tells the present ones, -1 for none.
@@ -84,7 +92,7 @@ class Past:
         """
         place = {int(row): k for k, row in enumerate(rows) if row >= 0}
         result = Past()
-        for arm, features, value in self.entries(width):
+        for arm, features, value, _ in self.entries(width):  # whose arms come and go has no marks
             if shared or arm in place:
                 result.add(place.get(arm, 0), features, value)
         return result
@@ -93,7 +101,9 @@ class Past:
         """For a file."""
         lists = {"past_contexts": self._which, "past_arms": self._arms}
         whole = {name: np.array(values, dtype=np.int64) for name, values in lists.items()}
-        return {**self._contexts.arrays(), **whole, "past_rewards": np.array(self._values, dtype=np.float64)}
+        marks = np.array(list(self._marks), dtype=np.int64), np.array(list(self._marks.values()), dtype=np.float64)
+        real = {"past_rewards": np.array(self._values, dtype=np.float64), "past_marks": marks[1]}
+        return {**self._contexts.arrays(), **whole, "past_marked": marks[0], **real}
 
     @staticmethod
     def from_arrays(arrays: dict[str, Any], n_arms: int, width: int) -> "Past":
@@ -107,5 +117,13 @@ class Past:
         for numbers, size in ((which, len(past._contexts)), (arms, n_arms)):
             container.demand(bool(((numbers >= 0) & (numbers < size)).all()))
         container.demand(bool(np.isfinite(values).all()))
+        marked, marks = arrays["past_marked"], arrays["past_marks"]
+        container.demand(marked.dtype == np.int64 and marks.dtype == np.float64 and marked.ndim == 1)
+        container.demand(marks.shape == ((marked.size, n_arms) if marked.size else (0,)))
+        container.demand(bool((np.diff(marked, prepend=-1, append=len(values)) > 0).all()))
+        if marked.size:
+            container.demand(bool((marks >= 0).all() and (marks[np.arange(marked.size), arms[marked]] > 0).all()))
+            container.demand(bool(np.isfinite(marks).all()))
+        past._marks = dict(zip(marked.tolist(), marks, strict=True))
         past._which, past._arms, past._values = array("q", which), array("q", arms), array("d", values)
         return past

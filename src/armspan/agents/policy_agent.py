@@ -69,11 +69,15 @@ class FamilySettings:
 
 
 class Reward(NamedTuple):
-    """One reward to learn: the row of its arm, the features (K, width) that were shown, and the reward itself."""
+    """One reward to learn: the row of its arm, the features (K, width) that were shown, and the reward itself.
+
+    mark : what its choice was, if that is known, see `armspan.kernels.marked`.
+    """
 
     arm: int
     features: FloatArray
     value: float
+    mark: Any = None
 
 
 class PolicyAgent(ABC):
@@ -206,7 +210,9 @@ class PolicyAgent(ABC):
         """
         with self._lock:
             made = [self._decide(features, only) for features in self._features_of_many(X)]
-        return Decisions([one.arm for one in made], np.array([one.propensity for one in made]))
+        marks = [one.mark for one in made]
+        share = np.array([one.propensity for one in made])
+        return Decisions([one.arm for one in made], share, None if None in marks else marks)
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
         """The probability of each arm if this context were decided now. Nothing is decided.
@@ -288,7 +294,7 @@ class PolicyAgent(ABC):
 
     # Learning
 
-    def update(self, arm: Any, x: Any, reward: Any) -> None:
+    def update(self, arm: Any, x: Any, reward: Any, *, mark: Any = None) -> None:
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
         Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
@@ -302,16 +308,19 @@ class PolicyAgent(ABC):
             The context as it was given to `choose`.
         reward : float, or (n,) array
             What came of it.
+        mark : int or tuple, or a list of n, optional
+            The `mark` of the decision, if `decide` gave one. Then a reward that comes after later decisions is learnt
+            exactly. If left out, it is taken for the latest one's that it may be.
         """
         with self._lock, Uninterrupted() as hold:
             if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
-                todo = self._batch(arm, x, reward)
+                todo = self._batch(arm, x, reward, mark)
             else:
                 reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
                 k, y = self._arm(arm), _validate.real("reward", reward)
                 rows = self._inputs.context(x, len(self._place))[0]
                 self._check_all_arms(len(rows))
-                todo = [Reward(k, self._wide(rows), y)]
+                todo = [Reward(k, self._wide(rows), y, self._known_mark(mark, k))]
             if any(abs(one.value) >= self.settings.largest for one in todo):
                 raise InvalidParameter(f"reward must be below {self.settings.largest:g}")
             self.policy.check_rewards([one.value for one in todo])
@@ -468,17 +477,22 @@ class PolicyAgent(ABC):
     # What each kind of agent does in its own way
 
     @abstractmethod
-    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
-        """The row of the arm that is chosen for features (K, width)."""
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, Any]:
+        """The row of the arm that is chosen for features (K, width), and the mark of that choice, None if none."""
 
     @abstractmethod
     def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
         """The probability (K,) of each arm."""
 
-    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
+    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, Any, FloatArray]:
         """Both at once."""
         share = self._shares(features, only)
-        return self._chosen(features, only), share
+        return *self._chosen(features, only), share
+
+    @property
+    @abstractmethod
+    def _marks(self) -> Sequence[int] | None:
+        """The whole numbers that a mark may be, none if there are no marks; None where they are probabilities."""
 
     @abstractmethod
     def _scores(self, features: FloatArray) -> Scores:
@@ -513,15 +527,15 @@ class PolicyAgent(ABC):
 
     def _choose(self, features: FloatArray, only: Sequence[Hashable] | None) -> Any:
         with Uninterrupted():
-            k = self._chosen(features, only)
+            k, _ = self._chosen(features, only)
             self.decisions += 1
         return self.arms[k]
 
     def _decide(self, features: FloatArray, only: Sequence[Hashable] | None) -> Decision:
         with Uninterrupted():
-            k, share = self._decided(features, only)
+            k, mark, share = self._decided(features, only)
             self.decisions += 1
-        return Decision(self.arms[k], float(share[k]))
+        return Decision(self.arms[k], float(share[k]), mark)
 
     def _arm(self, name: Hashable) -> int:
         return place_of(self._place, name)
@@ -583,12 +597,35 @@ class PolicyAgent(ABC):
             raise InvalidParameter(f"X must be small enough, below {self.settings.largest:g} in length")
         return rows
 
-    def _batch(self, arms: Any, X: Any, rewards: Any) -> list[Reward]:
+    def _known_mark(self, mark: Any, k: int) -> Any:
+        """A mark as learning needs it, of a reward of arm k; None if there is none."""
+        known = self._marks
+        if mark is None:
+            return None
+        if known is None:
+            p = _validate.array("mark", mark, shape=(len(self._place),))
+            if not (p.min() >= 0 and p[k] > 0 and abs(p.sum() - 1) < 1e-6):
+                raise InvalidParameter(f"mark must be the probabilities that decide gave, got {mark!r:.60}")
+            return p
+        if not known:
+            raise InvalidParameter(f"mark must be left out: {self.policy.name} learns any reward alike")
+        if isinstance(mark, bool) or not isinstance(mark, int | np.integer) or mark not in known:
+            numbers = ", ".join(map(str, known))
+            raise InvalidParameter(f"mark must be what decide gave, one of {numbers}, got {mark!r:.60}")
+        return int(mark)
+
+    def _batch(self, arms: Any, X: Any, rewards: Any, marks: Any) -> list[Reward]:
         """Many rewards, each with features of its own."""
         rows = self._many(X)
         values = _validate.array("reward", rewards, shape=(len(rows),))
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
             raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
+        marks = [None] * len(rows) if marks is None else marks
+        if not hasattr(marks, "__len__") or len(marks) != len(rows):
+            raise InvalidParameter(f"mark must have {len(rows)} entries, one per reward, got {marks!r:.60}")
         self._check_all_arms(1 if rows.ndim == 2 else rows.shape[1])
-        shown = [self._wide(np.atleast_2d(row)) for row in rows]
-        return [Reward(self._arm(k), x, float(y)) for k, x, y in zip(arms, shown, values, strict=True)]
+        shown, places = [self._wide(np.atleast_2d(row)) for row in rows], [self._arm(name) for name in arms]
+        return [
+            Reward(k, x, float(y), self._known_mark(mark, k))
+            for k, x, y, mark in zip(places, shown, values, marks, strict=True)
+        ]

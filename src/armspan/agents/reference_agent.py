@@ -85,19 +85,27 @@ class ReferenceAgent(PolicyAgent):
         mean, width = (index, np.zeros(index.size)) if estimates is None else estimates(features)
         return Scores(self.arms, mean, width, index)
 
-    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> int:
-        return self._picked(self._asked(features), self._eligible(only))
+    def _chosen(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, Any]:
+        answer = self._asked(features)
+        return self._picked(answer, self._eligible(only)), self._mark_of(answer)
 
     def _shares(self, features: FloatArray, only: Sequence[Hashable] | None) -> FloatArray:
         allowed = self._eligible(only)
         self._check_known()
         return self._parts(self._asked(features), allowed)
 
-    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, FloatArray]:
+    def _decided(self, features: FloatArray, only: Sequence[Hashable] | None) -> tuple[int, Any, FloatArray]:
         allowed = self._eligible(only)
         self._check_known()
         answer = self._asked(features)  # once: a function may answer differently the next time
-        return self._picked(answer, allowed), self._parts(answer, allowed)
+        return self._picked(answer, allowed), self._mark_of(answer), self._parts(answer, allowed)
+
+    @property
+    def _marks(self) -> Sequence[int] | None:
+        return None if hasattr(self._reference, "mark") else ()
+
+    def _mark_of(self, answer: FloatArray) -> Any:
+        return tuple(answer.tolist()) if self._marks is None else None
 
     def _picked(self, answer: FloatArray, allowed: BoolArray) -> int:
         """The row of the arm that is chosen among those that are allowed, both (K,)."""
@@ -138,7 +146,7 @@ class ReferenceAgent(PolicyAgent):
         if self._past is not None:
             for one in todo:
                 rows = one.features[[one.arm]] if self._arm_by_arm else one.features
-                self._past.add(one.arm, rows, one.value)
+                self._past.add(one.arm, rows, one.value, one.mark)
 
     @property
     def _arm_by_arm(self) -> bool:
@@ -155,7 +163,7 @@ class ReferenceAgent(PolicyAgent):
         """The rewards of a past, as they came."""
         entries = past.entries(self.settings.width)
         shape = (len(self._place), self.settings.width)
-        return [Reward(arm, np.broadcast_to(rows, shape), value) for arm, rows, value in entries]
+        return [Reward(arm, np.broadcast_to(rows, shape), value, mark) for arm, rows, value, mark in entries]
 
     # Arms and other agents
 
@@ -215,6 +223,8 @@ def _learn_one(reference: Any, reward: Reward) -> None:
     """Teach one reward to a reference, which changes nothing where it raises."""
     features = reward.features + 0.0  # which makes -0.0 0.0, as it will be in a file
     features.flags.writeable = False
+    if hasattr(reference, "mark"):
+        reference.mark = reward.mark
     with np.errstate(over="ignore", invalid="ignore"):
         reference.update(reward.arm, features, 0, reward.value)
 

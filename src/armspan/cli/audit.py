@@ -9,7 +9,7 @@ from armspan.cli.arguments import add_output
 from armspan.cli.output import can_draw, need, output_folder, show, tell
 from armspan.cli.parser import add_command, names, number, path
 from armspan.diversity import LoggedDiversity, audit_log
-from armspan.diversity.logged import LEVEL
+from armspan.diversity.evidence import LEVEL
 from armspan.simulation.recommend import recommend
 
 EXAMPLE = """\

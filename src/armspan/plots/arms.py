@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 
 from armspan._typing import FloatArray
 from armspan.plots import heat
-from armspan.plots.bars import intervals
-from armspan.plots.labels import plain
+from armspan.plots.bars import intervals, name_rows
 from armspan.plots.points import LogScale
 
 
@@ -51,5 +50,5 @@ def spread(
 def direction(axes: Axes, names: Sequence[str], features: Sequence[str], directions: FloatArray) -> None:
     """Which features make up the direction (K, d) in which each arm's contexts spread least; nan where not known."""
     heat.shares(axes, features, directions**2, "share of the direction")
-    axes.set_yticks(range(len(names)), [plain(name) for name in names])
+    name_rows(axes, names)
     axes.set(xlabel="feature", ylabel="arm", title="the direction in which they spread least")

@@ -22,8 +22,8 @@ class OLSBandit(LeastSquaresPolicy):
 
         arm a is forced in steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}
 
-    An agent takes the next rewards of an arm for those of its forced pulls while such are due, so where rewards come
-    late or are lost, it may take that of another pull. Simulations know which reward is whose.
+    Without the mark of its decision, an agent takes the next rewards of an arm for those of its forced pulls while such
+    are due, so where rewards come late or are lost, it may take that of another pull.
 
     Parameters
     ----------

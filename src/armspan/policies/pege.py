@@ -24,8 +24,9 @@ class PEGE(LeastSquaresPolicy):
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the exploration of cycles 1 … c
 
-    An agent takes rewards of an arm for those of its forced pulls while such are due. Otherwise a reward that it waits
-    for teaches nothing; one that it has not asked for, as from a log, is learnt like a forced pull's.
+    Without the mark of its decision, an agent takes rewards of an arm for those of its forced pulls while such are due.
+    Otherwise a reward that it waits for teaches nothing; one that it has not asked for, as from a log, is learnt like a
+    forced pull's.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ class SupLinUCB(StagedPolicy):
 
         w = √(xᵀV⁻¹x),   α = R√(2 log(2TK/δ))
 
-    An agent finds the stage of a reward anew when it comes. Where rewards come late, that may be another stage than the
-    one that chose, and the proof no longer holds. Simulations keep the stage of each choice.
+    Without the mark of its decision, an agent finds the stage of a reward anew when it comes. Where rewards come late,
+    that may be another stage than the one that chose, and the proof no longer holds.
 
     Parameters
     ----------

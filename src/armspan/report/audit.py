@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from armspan._files import write_text
 from armspan._text import percent
 from armspan.diversity import LoggedDiversity
-from armspan.plots import canvas
+from armspan.plots import bars, canvas
 from armspan.plots.labels import plain
 from armspan.plots.looks import SETTINGS
 from armspan.report import alts, page
@@ -83,7 +83,7 @@ def arm_rows(audit: LoggedDiversity) -> list[list[str]]:
 def audit_figure(audit: LoggedDiversity) -> Figure:
     """How often each arm may be best, how far its contexts spread, and the weakest direction."""
     with matplotlib.rc_context(SETTINGS):
-        figure = canvas.figure((11.5, 1.6 + 0.32 * max(len(audit.arms), 6)))
+        figure = canvas.figure((11.5, 0.3 + bars.height(max(len(audit.arms), 6))))
         panels = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
         for axes, what in zip(panels, ("best", "spread", "direction"), strict=True):
             audit.plot(what, ax=axes)

@@ -1,7 +1,7 @@
 """Linear knowledge of what forced pulls have shown, and of nothing else: between them, the largest θ̂ᵀx wins.
 
-An agent is not told which choice a reward belongs to. While forced pulls of the arm wait for theirs, it is taken for
-one of these; while only others wait, it teaches nothing. Where no choice of the arm waits, it comes from elsewhere,
+An agent need not be told which choice a reward belongs to. While forced pulls of the arm wait for theirs, it is taken
+for one of these; while only others wait, it teaches nothing. Where no choice of the arm waits, it comes from elsewhere,
 such as a log, and is learnt like that of a forced pull. Where arms have a fixed number of forced pulls, an agent learns
 the first so many rewards of each, and nothing else.
 """
@@ -114,16 +114,13 @@ def marks(family: Family) -> Marked:
     """As of `forced_marks`; other rewards teach nothing."""
     forced = forced_marks(family)
 
-    def choose(block: Any, knobs: Any, state: Any) -> tuple[int, int]:
-        a, mark = forced.choose(block, knobs, state)
-        state.asked[0, a] = 0
-        return a, mark
-
     def learn(block: Any, state: Any, a: int, y: float, mark: int) -> None:
         if mark:
             forced.learn(block, state, a, y, mark)
+        else:
+            state.asked[0, a] = max(state.asked[0, a] - 1, 0)
 
-    return Marked(choose, learn)
+    return forced._replace(learn=learn)
 
 
 FAMILY = replace(

@@ -199,7 +199,7 @@ def marks(family: Family) -> Marked:
         elif state.switched_at[0, 0] == 0:
             forced.learn(block, state, a, y, 0)
 
-    return Marked(choose, learn)
+    return Marked(choose, learn, lambda state: (GREEDY, 0, 1))
 
 
 FAMILY = replace(

@@ -237,9 +237,14 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(score_staged, state, block)
 
 
+def stages(state: Any) -> range:
+    """The stages that a reward may be learnt in, and NOWHERE."""
+    return range(NOWHERE, state.b.shape[1])
+
+
 FAMILY = Family(
     name="staged",
-    marks=lambda _: Marked(choose_marked, learn_marked),
+    marks=lambda _: Marked(choose_marked, learn_marked, stages),
     fields=(
         LIMITS,
         Field("V", "SAdd", sums=True),

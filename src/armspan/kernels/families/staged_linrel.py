@@ -22,6 +22,7 @@ from armspan.kernels.families.staged import (
     recall_by,
     screen,
     seen_by,
+    stages,
 )
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
@@ -157,7 +158,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
 FAMILY = replace(
     staged.FAMILY,
     name="staged_linrel",
-    marks=lambda _: Marked(choose_marked, learn_marked),
+    marks=lambda _: Marked(choose_marked, learn_marked, stages),
     fields=(
         LIMITS,
         Field("G", "SAdd", sums=True),
