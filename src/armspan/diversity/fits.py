@@ -183,6 +183,10 @@ class Bands(NamedTuple):
             half = reach * (np.sqrt(one) + np.sqrt(other) if self.add else np.sqrt(one + other))
         return np.where(np.isnan(half), np.inf, half)  # nothing is known, in a context of zeros too
 
+    def some(self, step: int) -> "Bands":
+        """The same for every so many-th context."""
+        return self._replace(means=self.means[::step], variance=self.variance[::step])
+
     def narrower(self, factor: float) -> "Bands":
         """The same with bands this many times as narrow."""
         reaches = {kind: getattr(self, kind) / factor for kind in ("all_arms", "one_arm", "mostly", "one_side")}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from armspan.plots import Axes
 
 LARGEST = 1e140
+MOST_AHEAD, FEWEST_AHEAD = 300_000, 1_000
+"""Contexts times arms by which it is foretold how many rows are missing, at most; but at least so many contexts."""
 INTERCEPT = "intercept"
 """What the constant feature is called, by agents too."""
 _HEAD = ("arm", "rows", "best in … of contexts", "spread there")
@@ -253,18 +256,22 @@ class Judged:
             arm = int(np.flatnonzero(~known)[np.argmin(self.fits.rows[~known])])
             flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
             return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
-        for times in answers.TIMES:
-            factor = math.sqrt(times)
-            drawn = self.drawn and self.drawn.narrower(factor)
-            found = evidence(z, self.bands.narrower(factor), self.margin, self.alpha, times, drawn)
-            if getattr(found, question) != "not known":
-                break
-        else:
-            times = 0
+        settled = (times for times in answers.TIMES if getattr(self._with_more(times), question) != "not known")
+        times = next(settled, 0)
         found_now = leaders(self.bands, self.margin, sure=self.bands.one_arm, may=self.bands.all_arms)
         unclear = found_now.may & (found_now.surely < 0)[:, None]
         arm = int(np.argmax((self.bands.variance * unclear).sum(axis=0)))
         return answers.More(times, arm, np.linalg.eigh(self.fits.covariance[arm, 0])[1][:, -1])
+
+    @lru_cache(maxsize=len(answers.TIMES))  # noqa: B019
+    def _with_more(self, times: float) -> Evidence:
+        """What so many times as many rows would show, by some of the contexts where there are many."""
+        n, K = self.bands.means.shape
+        step = max(min(n * K // MOST_AHEAD, n // FEWEST_AHEAD), 1)
+        bands, factor = self.bands.some(step), math.sqrt(times)
+        drawn = self.drawn and self.drawn.narrower(factor)
+        z = self.white.z[::step]
+        return evidence(z, bands.narrower(factor), self.margin, self.alpha, times * n / len(z), drawn)
 
 
 def audit_log(
