@@ -27,6 +27,8 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
         raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_uneven(value)}") from None
     fits = result.ndim == len(shape) and result.size > 0
     fits = fits and all(want == have for want, have in zip(shape, result.shape, strict=True) if isinstance(want, int))
+    if result.size == 0 and result.ndim == len(shape):
+        raise InvalidParameter(f"{name} must not be empty, got shape {result.shape}")
     if not fits:
         raise InvalidParameter(f"{name} must have shape {wanted}, got shape {result.shape}")
     if not np.isfinite(result).all():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -32,10 +32,11 @@ from armspan import (
     SupLinUCB,
 )
 from armspan.agents import Agent, FamilyAgent
-from armspan.environments import DelayedRewards, paper_1b
+from armspan.environments import DelayedRewards, FiniteContexts, paper_1b
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import POLICIES, Policy
 from armspan.policies.yardstick import Yardstick
+from tests.agents.test_family_agent import general
 
 POLICY = LinUCBd(feature_bound=20.0, alpha=1.0)
 
@@ -333,3 +334,97 @@ def test_arms_with_equal_features_are_tied_where_they_share_a_lasso() -> None:
         assert (
             np.ptp(agent.scores(np.full((3, 3), 0.5)).index) < 1e-14
         )  # there are processors that sum in another order
+
+
+def test_an_arm_that_is_not_eligible_does_not_make_another_one_forced_for_ever() -> None:
+    """Each eligible arm once, then again after 2ⁿ + a decisions: one by one, or many at once."""
+    policy = LinUCB(alpha="practical", feature_bound=1.0)
+    one, many = (policy.agent(arms=list("abcd"), n_features=2) for _ in range(2))
+    chosen = [one.choose([0.5, 0.5], only=list("bcd")) for _ in range(300)]
+    assert chosen[:3] == ["b", "c", "d"]
+    assert max(chosen.count(arm) for arm in "bcd") < 150
+    assert many.choose_many([[0.5, 0.5]] * 300, only=list("bcd")) == chosen
+    assert [one.choose([0.5, 0.5]), many.choose_many([[0.5, 0.5]])[0]] == ["a", "a"]  # eligible at last
+    for agent in (one, many):
+        assert agent.statistics("a").pulls == agent.diversity()[0].pulls == 0.0
+        twin = armspan.Agent.from_bytes(agent.to_bytes())
+        assert [twin.choose([0.5, 0.5]) for _ in range(40)] == [agent.choose([0.5, 0.5]) for _ in range(40)]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_general_practical_agent_that_learnt_a_log_need_not_try_every_arm(shared: bool) -> None:
+    """Of what the log has told nothing of, it does."""
+    agent = general(LinUCB(alpha="practical", feature_bound=1.5, shared=shared), 5, 2)
+    rng = np.random.default_rng(0)
+    X, arms = rng.uniform(size=(400, 2)), list(map(int, rng.integers(4, size=400)))
+    agent.update(arms, X, X @ [1.0, 0.0] + 0.1 * rng.normal(size=400))
+    x = np.eye(5, 2) * 0.1 + [[0.0, 0.1], [0.2, 0.0], [1.0, 0.2], [0.3, 0.1], [0.1, 0.1]]
+    assert agent.propensities(x)[2] == 1.0
+    chosen = [agent.choose(x) for _ in range(6)]
+    assert chosen == ([2] * 6 if shared else [2, 2, 2, 2, 4, 2])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        LinUCB(alpha="practical", feature_bound=1.0),
+        LinUCB(alpha=np.linspace(2.0, 0.0, 200), ridge=1.0, feature_bound=1.0),
+        LinUCBd(feature_bound=1.0, parameter_bound=1.0, noise_scale=1.0),
+    ],
+    ids=["practical", "array", "paper"],
+)
+def test_many_contexts_after_a_log_are_decided_as_one_by_one(policy: Any) -> None:
+    """While there are more rewards than decisions, t stands still; scores are those of the next decision."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.uniform(-0.7, 0.7, size=(100, 2)), rng.uniform(-0.7, 0.7, size=(130, 2))
+    one, many = policy.agent(2, 2), policy.agent(2, 2)
+    for agent in (one, many):
+        agent.update([0, 1] * 50, X, np.tanh(X[:, 0]))
+    np.testing.assert_allclose(many.scores_many(Y).index, [one.scores(y).index for y in Y], rtol=1e-12)
+    assert many.choose_many(Y) == [one.choose(y) for y in Y]
+
+
+def test_every_agent_says_that_it_explores() -> None:
+    """By intervals where the largest index wins, by probabilities where arms are drawn, ties and ε included."""
+    x = [1.0, 0.5]
+    sure = OFUL(feature_bound=2.0, parameter_bound=1.0, noise_scale=1.0).agent(2, 2)
+    sure.update([0, 1] * 5, [x] * 10, [1.0, 0.9] * 5)
+    assert sure.exploration(x).overlapping == (1,)
+    drawn = LinTS(scale=0.5).agent(3, 2)
+    drawn.update(0, x, 0.0)
+    assert set(drawn.exploration(x).overlapping) == {1, 2}
+    mixed = LinUCB(alpha=0.0, ridge=1.0, feature_bound=2.0).agent(3, 2, epsilon=0.3)
+    mixed.update(0, x, 1.0)
+    assert mixed.exploration(x)
+    assert not LinUCB(alpha=0.0, ridge=1.0, feature_bound=2.0, shared=True).agent(1, 2).exploration(x)
+
+
+@pytest.mark.parametrize("forgets", [{"half_life": 70.0}, {"window": 100}], ids=["half-life", "window"])
+def test_a_forgotten_arm_is_tried_again_for_ever(forgets: dict[str, Any]) -> None:
+    """Rewards are far from 0, so that what is forgotten does not win by its index; the worse arm becomes the better."""
+    agent = LinUCB(alpha="practical", feature_bound=1.2).agent(2, 2, **forgets)
+    rng, pulls = np.random.default_rng(0), 0
+    for t in range(6_000):
+        x = np.array([1.0, rng.uniform(0.0, 0.5)])
+        arm = agent.choose(x)
+        mean = 10.0 if arm == 0 else 9.0 if t < 2_000 else 20.0
+        agent.update(arm, x, mean + 0.1 * rng.normal())
+        pulls += arm if t >= 4_000 else 0
+    assert pulls > 1_800
+
+
+def test_a_recommendation_leaves_out_who_cannot_run_and_says_why() -> None:
+    """Features as they come from a table: ages and incomes."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(18, 80, 50), rng.uniform(1e3, 9e4, 50)])
+    found = armspan.recommend(FiniteContexts(X, [[0.01, 1e-5], [0.02, 5e-6]], noise=0.1), horizon=50)
+    assert any("long; bring them to about 1" in words for words in found.why)
+
+
+def test_nothing_to_do_and_arms_without_order_are_refused_in_words() -> None:
+    """Once an empty batch "must have shape (n, 2), got shape (0, 2)", and a set gave arms in an order of chance."""
+    agent, unordered = LinTS().agent(2, 2), cast("Any", {"a", "b"})
+    with pytest.raises(InvalidParameter, match=r"X must not be empty, got shape \(0, 2\)"):
+        agent.choose_many(np.zeros((0, 2)))
+    with pytest.raises(InvalidParameter, match="arms must be a sequence of names, in order, got"):
+        LinTS().agent(arms=unordered, n_features=2)

@@ -14,7 +14,7 @@ from armspan._interrupts import Uninterrupted
 from armspan._text import counted
 from armspan._typing import FloatArray, IntArray
 from armspan.agents import batch, container, files, forks, lineage
-from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores
+from armspan.agents.answers import LIKELY, ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.explanation import Explanation, explained
 from armspan.agents.inputs import Inputs
@@ -26,7 +26,7 @@ from armspan.agents.state import WIDE_FROM, State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
-from armspan.kernels.choice import turn
+from armspan.kernels.choice import recurring, turn
 
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
@@ -123,7 +123,7 @@ class Agent:
     @property
     def alpha(self) -> float:
         """α_t of the next decision."""
-        return float(self._alphas(1)[0])
+        return float(self._alphas(self._steps(1))[0])
 
     @property
     def noise(self) -> float:
@@ -221,16 +221,17 @@ class Agent:
         head, pulls = self._state.head, self._state.arms[:, layout.PULLS]
         if not self.settings.learnt:
             return index
-        unknown = (pulls == 0) & eligible
-        waiting = np.flatnonzero(unknown & (np.arange(len(pulls)) >= head[layout.FORCED]))
+        unknown = (pulls < layout.UNKNOWN) & eligible
+        waiting = np.flatnonzero((pulls == 0) & eligible & (np.arange(len(pulls)) >= head[layout.FORCED]))
         rows = min(len(index), len(waiting))
         index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
         for row in range(rows, len(index)) if unknown.any() else ():  # those of which no reward came
-            again = turn(int(head[layout.DECISIONS]) + row, len(pulls))
+            step = recurring(int(head[layout.DECISIONS]) + row, float(head[layout.LONGEST]), len(pulls))
+            again = turn(step, len(pulls))
             if again < len(pulls) and unknown[again]:
                 index[row, again] = kernels.FIRST_OF_ALL
-        if counts and eligible.all():
-            head[layout.FORCED] = waiting[rows] if rows < len(waiting) else len(pulls)
+        if counts:
+            pulls[waiting[:rows]] = layout.ASKED
         return index
 
     def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
@@ -267,7 +268,10 @@ class Agent:
         """
         with self._lock:
             eligible = self._eligible(only)
-            index = self._in_turn(self.scores_many(X).index, eligible, counts=True)
+            scores = self.scores_many(X)
+            alphas = self._alphas(self._steps(len(scores.mean)))
+            index = self._index(scores.mean, scores.width, alphas[:, None])
+            index = self._in_turn(index, eligible, counts=True)
             share = self._shares(index, eligible)
             chosen = batch.pick(self._state, index, eligible)
             return Decisions([self.arms[k] for k in chosen], share[np.arange(len(chosen)), chosen])
@@ -322,7 +326,7 @@ class Agent:
             return Scores(self.arms, mean, width, self._index(mean, width, self.alpha))
 
     def scores_many(self, X: Any) -> Scores:
-        """Mean, width and index of every arm for many contexts. Nothing is decided.
+        """Mean, width and index of every arm for many contexts, each as if it came next. Nothing is decided.
 
         Parameters
         ----------
@@ -340,7 +344,7 @@ class Agent:
             if not (np.isfinite(mean).all() and np.isfinite(width).all()):
                 raise InvalidParameter(_first_bad("X", rows))
             self._inputs.keep_names()
-            return Scores(self.arms, mean, width, self._index(mean, width, self._alphas(len(rows))[:, None]))
+            return Scores(self.arms, mean, width, self._index(mean, width, self.alpha))
 
     # Learning
 
@@ -585,7 +589,7 @@ class Agent:
         lower = 2 * mean[greedy] - index[greedy]
         reach = [scores.arms[k] for k in np.flatnonzero(index > lower) if k != greedy]
         strays = float(share[mean < mean[greedy]].sum())
-        explores = chosen != greedy or bool(reach)
+        explores = chosen != greedy or bool(reach) or strays > LIKELY
         return Exploration(explores, scores.arms[chosen], scores.arms[greedy], tuple(reach), strays)
 
     def diversity(self) -> tuple[ArmKnowledge, ...]:
@@ -840,11 +844,13 @@ class Agent:
     def _arm(self, name: Hashable) -> int:
         return place_of(self._state.place, name)
 
-    def _alphas(self, n: int) -> FloatArray:
-        """α_t of the next n decisions."""
-        head = self._state.head
-        t = max(head[layout.DECISIONS], head[layout.REWARDS]) + 1.0 + np.arange(n)
-        t = np.minimum(t, head[layout.LONGEST])
+    def _steps(self, n: int) -> FloatArray:
+        """t of the next n decisions."""
+        decisions, rewards, longest = self._state.head[[layout.DECISIONS, layout.REWARDS, layout.LONGEST]]
+        return np.minimum(np.maximum(decisions + np.arange(n), rewards) + 1.0, longest)
+
+    def _alphas(self, t: FloatArray) -> FloatArray:
+        """α_t of these steps (n,)."""
         if self.settings.schedule is not None:
             steps, which = np.unique(t.astype(np.int64), return_inverse=True)  # with a window the last one repeats
             return self.settings.schedule(steps)[which]

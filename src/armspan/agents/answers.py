@@ -8,6 +8,8 @@ from armspan import _html
 from armspan._text import counted, table
 from armspan._typing import FloatArray
 
+LIKELY = 1e-3
+"""The probability above which an arm that is drawn counts as one that may be chosen."""
 _HEAD = ("arm", "mean", "width", "index")
 
 
@@ -95,14 +97,15 @@ class Exploration:
     Attributes
     ----------
     exploring : bool
-        Whether another arm than the one with the largest mean is chosen, or may be, by what `overlapping` says.
+        Whether another arm than the one with the largest mean is chosen, or may be: by what `overlapping` says, or
+        because ε is above 0.
     chosen : hashable
         The arm with the largest index; where arms are drawn, the most probable one.
     greedy : hashable
         The arm with the largest mean.
     overlapping : tuple
-        The arms whose interval mean ± α_t·width reaches that of the greedy arm; where arms are drawn, the other arms
-        that are drawn with a probability above 1/1,000.
+        The other arms whose interval, from mean to index and as far below, reaches that of the greedy arm, or that are
+        drawn with a probability above 1/1,000.
     probability : float
         The probability that an arm with a smaller mean than the greedy one is chosen: 0 or 1 where nothing is drawn.
     """

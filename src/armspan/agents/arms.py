@@ -17,8 +17,8 @@ def named(n_arms: Any, arms: Any) -> list[Hashable]:
     """The arms 0, 1, …, or those that are given by name."""
     if arms is None:
         return list(range(_validate.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)))
-    if isinstance(arms, str) or not isinstance(arms, Iterable):
-        raise InvalidParameter(f"arms must be a sequence of names, got {arms!r:.60}")
+    if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
+        raise InvalidParameter(f"arms must be a sequence of names, in order, got {arms!r:.60}")
     names = list(arms)
     if n_arms is not None and n_arms != len(names):
         raise InvalidParameter(f"n_arms must be the number of arms, {len(names)}, got {n_arms}")

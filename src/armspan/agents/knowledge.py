@@ -11,7 +11,6 @@ from armspan.agents.answers import ArmKnowledge
 from armspan.agents.state import State
 from armspan.diversity.directions import always, combination, plainest, positive, scaled
 from armspan.diversity.moments import weakest
-from armspan.kernels import agent_layout as layout
 
 _UNSEEN = 1e-9
 """A feature whose squares add up to less than this times the ridge was not seen."""
@@ -20,7 +19,7 @@ _UNSEEN = 1e-9
 def arm_knowledge(state: State, k: int, feature_names: Sequence[Any]) -> ArmKnowledge:
     """What is known of arm k."""
     name, V, ridge = state.names[k], state.gram(k).astype(np.float64), state.settings.ridge
-    pulls = float(state.arms[k, layout.PULLS])
+    pulls = state.pulls(k)
     smallest, directions = weakest(V)
     direction = positive(directions[:, 0])
     if not pulls:

@@ -134,7 +134,7 @@ def begun(state: State, held: Held, decisions: Held) -> Lineage:
 
 def knowledge(state: State, held: Held, decisions: Held) -> Knowledge:
     """All that a state holds."""
-    pulled = state.arms[:, layout.PULLS] > 0
+    pulled = state.arms[:, layout.PULLS] > layout.ASKED
     arms = {name: state.statistics(k) for k, name in enumerate(state.names) if pulled[k]}
     contexts = {}
     for row in state.entries():

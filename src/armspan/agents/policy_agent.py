@@ -14,7 +14,7 @@ from armspan._interrupts import Uninterrupted
 from armspan._text import counted
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents import container, forks
-from armspan.agents.answers import Decision, Decisions, Exploration, Scores
+from armspan.agents.answers import LIKELY, Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.inputs import Inputs
 from armspan.agents.policies import described, loader
@@ -23,8 +23,6 @@ from armspan.errors import InvalidParameter, NotApplicable
 SCORED = ("mean", "width", "index")
 ONLY_TUNED = ("explain", "diversity", "eigenvalues", "statistics", "delta", "top")
 """What `armspan.Agent` can do and these cannot."""
-LIKELY = 1e-3
-"""The probability above which an arm that is drawn counts as one that may be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,10 +283,11 @@ class PolicyAgent(ABC):
         """
         with self._lock:
             features = self._features(x)
-            share, mean = self._shares(features, only), self._scores(features).mean
-        mean = np.where(self._eligible(only), np.nan_to_num(mean, nan=-np.inf), -np.inf)
+            share, scores, allowed = self._shares(features, only), self._scores(features), self._eligible(only)
+        mean, index = (np.where(allowed, np.nan_to_num(v, nan=-np.inf), -np.inf) for v in (scores.mean, scores.index))
         chosen, greedy = int(np.argmax(share)), int(np.argmax(mean))
-        others = tuple(self.arms[k] for k in np.flatnonzero(share > LIKELY) if mean[k] < mean[greedy])
+        reaches = (index > mean) & (index > 2 * mean[greedy] - index[greedy])
+        others = tuple(self.arms[k] for k in np.flatnonzero(reaches | (share > LIKELY)) if k != greedy)
         strays = float(share[mean < mean[greedy]].sum())
         return Exploration(bool(others), self.arms[chosen], self.arms[greedy], others, strays)
 

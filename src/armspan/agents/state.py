@@ -155,8 +155,13 @@ class State:
         """What arm k has seen."""
         d = self.settings.width
         gram = self.gram(k) - self.settings.ridge * np.eye(d)
-        pulls, squares = self.arms[k, [layout.PULLS, layout.SQUARES]]
-        return Statistics(gram, self.store[k, :d].astype(np.float64), float(pulls), float(squares))
+        squares = float(self.arms[k, layout.SQUARES])
+        return Statistics(gram, self.store[k, :d].astype(np.float64), self.pulls(k), squares)
+
+    def pulls(self, k: int) -> float:
+        """How many rewards of arm k have come and still count."""
+        pulls = float(self.arms[k, layout.PULLS])
+        return pulls if pulls > layout.ASKED else 0.0
 
     def add(self, k: int, seen: Statistics) -> None:
         """Arm k learns what was seen elsewhere."""

@@ -17,6 +17,7 @@ from armspan.kernels.agent_forms import (
     triangle_form,
 )
 from armspan.kernels.agent_layout import (
+    ASKED,
     BIAS,
     CLOSED,
     COUNTED,
@@ -54,11 +55,12 @@ from armspan.kernels.agent_layout import (
     SQUARES,
     THETA,
     TIED_WITHIN,
+    UNKNOWN,
     WIDTH,
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
-from armspan.kernels.choice import contend, turn_of, within
+from armspan.kernels.choice import contend, recurring_of, turn_of, within
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.sketch import LONGEST as LONGEST_SKETCHED
 from armspan.kernels.sketch import SHORTEST, draw_sketch, narrow_row, sketched_form
@@ -306,17 +308,16 @@ def stray(head, among):
 def untried(head, arms, eligible):
     """The next arm that must be pulled once before its index counts, or again because no reward came, or -1.
 
-    Changes head.
+    Changes head and arms.
     """
     for k in range(int(head[FORCED]), arms.shape[0]):
         if arms[k, PULLS] == 0.0 and (eligible.size == 0 or eligible[k]):
-            if k == head[FORCED]:
-                head[FORCED] += 1.0
+            arms[k, PULLS] = ASKED
             return k
         if k == head[FORCED] and arms[k, PULLS] > 0.0:
             head[FORCED] += 1.0
-    again = turn_of(np.int64(head[DECISIONS]), arms.shape[0])
-    if again < arms.shape[0] and arms[again, PULLS] == 0.0 and (eligible.size == 0 or eligible[again]):
+    again = turn_of(recurring_of(np.int64(head[DECISIONS]), head[LONGEST], arms.shape[0]), arms.shape[0])
+    if again < arms.shape[0] and arms[again, PULLS] < UNKNOWN and (eligible.size == 0 or eligible[again]):
         return again
     return np.int64(-1)
 

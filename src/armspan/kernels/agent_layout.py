@@ -26,6 +26,9 @@ parameters that were fitted; how many arms have had their first pull, whatever t
 below; how wide an arm's sketch is, 0 without one; and, where exploration is learnt, Σy² of how many rewards."""
 HEAD = 32
 LAMBDA, MODE, PULLS, SQUARES, THETA = 0, 1, 2, 3, 4
+ASKED, UNKNOWN = 1e-300, 0.5
+"""The pulls of an arm that was tried, while none of its rewards has come, too few to change any sum; and how many it
+must have not to count as one that was never tried, or that is forgotten."""
 FULL, SKETCHED = -1.0, -2.0
 """Modes of an arm that has V⁻¹: its sketch is out of date, or it is not. Whoever writes V⁻¹ says which."""
 ARM, SEEN, SUM, STAMP, FEATURES = 0, 1, 2, 3, 4

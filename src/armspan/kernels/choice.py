@@ -50,6 +50,19 @@ def turn_of(step, K):
     return step - last if last >= 2 * K else K
 
 
+def recurring(step, memory, K):
+    """The step that stands for a later one in `turn_of` where only so many rewards count: turns come back for ever."""
+    if step <= memory:
+        return step
+    power = 2
+    while power < 2 * K or 2 * power <= memory:
+        power *= 2
+    return power + step % power
+
+
+recurring_of = inlined(recurring)
+
+
 def turn(step: int, K: int) -> int:
     """`turn_of` for Python."""
     last = 1 << step.bit_length() >> 1

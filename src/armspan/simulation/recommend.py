@@ -21,6 +21,8 @@ MOST_RUNS, LEAST_RUNS = 50, 10
 WORK = 4e9
 """K·d² over all steps of one policy, roughly: the more one run takes, the fewer there are."""
 SEED = 20_201
+USUAL = 1_000.0
+"""Features longer than this, or shorter than its inverse, are too much for some policies' own ridges."""
 UNKNOWN_NOISE = 0.1
 """R where an environment has no noise."""
 
@@ -109,13 +111,17 @@ def _rounded_up(value: float) -> float:
 def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
     try:
         policy.within(horizon).check(env, horizon)
-    except NotApplicable:
+    except (NotApplicable, InvalidParameter):  # it needs what the environment lacks, or features of another size
         return False
     return True
 
 
 def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> Recommendation:
     everyone = candidates(env, horizon, noise_scale, propensities=propensities)
+    odd = not 1 / USUAL <= env.feature_bound <= USUAL
+    scale = f"features of {env.name} are up to {env.feature_bound:.3g} long; bring them to about 1"
+    if not everyone:
+        raise NotApplicable(f"no policy can rehearse here: {scale}")
     work = math.inf if _is_slow(env) else horizon * env.n_arms * env.n_features**2
     runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS))
     result = simulate(env, everyone, horizon=horizon, runs=runs, seed=SEED, checkpoints=[horizon])
@@ -128,6 +134,7 @@ def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, pro
         f"It lost least of {len(everyone)} in a rehearsal here: regret {_number(mean[best], form)} ± "
         f"{_number(2 * error[best], form)} after {counted(horizon, 'step')}, {counted(runs, 'run')}.",
         *words_on(env),
+        *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
     )
     others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
     return Recommendation(everyone[best], why, others)

@@ -114,9 +114,9 @@ def put_together(b, theta_hat, noise, explained, parts, d):
 
 
 @inlined
-def must_try(parts, step, K):
-    """The arm that must be pulled whatever its index is, or K."""
-    if step < K:
+def must_try(noise, parts, step, K):
+    """The arm that must be pulled whatever its index is, or K. An agent that learnt a log before need not."""
+    if step < K and (parts[step] == 0.0 if parts.size == K else noise[REWARDS] <= step):
         return step
     again = turn_of(step, K)
     return again if again < K and parts.size == K and parts[again] == 0.0 else K
@@ -126,7 +126,7 @@ def must_try(parts, step, K):
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, noise, explained, parts = own
     index, mean, variance, _, _, _ = scratch
-    forced = must_try(parts, step, K)
+    forced = must_try(noise, parts, step, K)
     if forced < K:
         mean[forced], variance[forced] = score(V_inv, theta_hat, forced, block.x, c, d)
         return forced
@@ -188,15 +188,23 @@ def scales_of(state, d):
     return noise_scale(state.V_inv[0], state.noise[0], d), reward_scale(state.noise[0], state.explained[0])
 
 
+def must_try_next(state: Any, step: int, K: int) -> int:
+    """`must_try` for Python."""
+    parts, rewards = state.parts[0], state.noise[0, REWARDS]
+    if step < K and (parts[step] == 0 if parts.size == K else rewards <= step):
+        return step
+    again = turn(step, K)
+    return again if again < K and parts.size == K and parts[again] == 0 else K
+
+
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + α_t·width + ȳ·width²/d wins, unless an arm must be pulled."""
     K, d = block.x.shape[1:]
     mean, width = linear.estimates(state, block)
     sigma, size = scales_of(state, d)
     index = mean + knobs[0] * sigma * width + size * width**2 / d
-    again = turn(block.first, K)
-    if block.first < K or (again < K and state.parts.shape[1] == K and not state.parts[0, again]):
-        forced = block.first if block.first < K else again
+    forced = must_try_next(state, block.first, K)
+    if forced < K:
         return Seen(mean, width, index, (np.arange(K) == forced).astype(np.float64))
     return Seen(mean, width, index, winners(index))
 

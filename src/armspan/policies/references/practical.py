@@ -9,7 +9,7 @@ from armspan.policies.references.ridge import RidgeReference
 class PracticalReference(RidgeReference):
     """Every arm once, then the largest θ̂ᵀx + α_t·σ̂·w + ȳ·w²/d, with w² = xᵀA⁻¹x and σ̂² = S/(N - Σ(d - λ tr A⁻¹)).
 
-    ȳ² is the mean of the squared rewards.
+    ȳ² is the mean of the squared rewards. An arm that a log has told of is not pulled for that.
     While no reward of arm a = 0, 1, … has come, it is pulled again after 2ⁿ + a decisions, if 2ⁿ is twice K or more.
     S is the sum of e²/(1 + xᵀA⁻¹x) over the N rewards so far, e the error of what was predicted before each came.
     """
@@ -20,11 +20,12 @@ class PracticalReference(RidgeReference):
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         """Of every arm."""
         n_arms = len(self.A)
-        if step <= n_arms:
+        apart = len({id(A) for A in self.A}) == n_arms
+        if step <= n_arms and (step - 1 not in self.learnt if apart else self.rewards < step):
             return np.eye(n_arms)[step - 1]
         for power in (2**n for n in range(64) if 2**n >= 2 * n_arms):
             again = step - 1 - power
-            if 0 <= again < n_arms and again not in self.learnt and len({id(A) for A in self.A}) == n_arms:
+            if 0 <= again < n_arms and again not in self.learnt and apart:
                 return np.eye(n_arms)[again]
         mean, width = self.estimates(x)
         size = np.sqrt(self.squares / self.rewards) if self.rewards else 0.0
