@@ -90,6 +90,13 @@ def test_names_that_are_no_features(name: str, reason: str) -> None:
     assert (name in log.features) == (not reason)
 
 
+def test_whole_numbers_beyond_what_floats_can_tell_apart_are_no_feature() -> None:
+    """Rounded, they would be one constant."""
+    log = prepared(table(visitor=2**62 + np.arange(N)))
+    assert list(log.left_out) == ["visitor"]
+    assert "as identifiers do" in log.left_out["visitor"]
+
+
 def test_what_is_named_is_used_whatever_it_is_called() -> None:
     log = prepared(table(user_id=np.arange(N)), features=["user_id", "age"])
     assert log.features == ["user_id", "age"]

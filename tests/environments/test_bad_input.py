@@ -22,7 +22,7 @@ CYCLE = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: E.FiniteContexts(np.ones(3), GOOD[1]), f"features must have shape {BY_ARM}, got shape (3,)"),
-    (lambda: E.FiniteContexts(np.ones((2, 0, 2)), GOOD[1]), f"features must have shape {BY_ARM}, got shape (2, 0, 2)"),
+    (lambda: E.FiniteContexts(np.ones((2, 0, 2)), GOOD[1]), "features must not be empty, got shape (2, 0, 2)"),
     (lambda: E.FiniteContexts("abc", GOOD[1]), f"features must be an array of numbers of shape {BY_ARM}, got 'abc'"),
     (lambda: E.FiniteContexts(np.ones((2, 3)), GOOD[1]), "theta must have shape (2, 3), got shape (2, 2)"),
     (lambda: E.BoxContexts([1.0, 2.0]), "theta must have shape (arms, features), got shape (2,)"),

@@ -16,6 +16,8 @@ NOTHING = {"", "?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "missing
 """Words among numbers that say that there is none."""
 CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
 """Characters that end a line or steer a terminal, and how Python writes them."""
+LARGEST_WHOLE = 2**53
+"""Beyond it, whole numbers are not exact as floating-point ones."""
 MOST_LEVELS = 50
 """A column with more different words than this is not a category."""
 
@@ -29,6 +31,9 @@ def no_feature(name: str, column: "pd.Series[Any]") -> str:
         return "a time"
     if word in IDENTIFIERS or word.endswith("_id") or word.startswith("unnamed:"):
         return "an identifier"
+    known = column[column.notna()]
+    if pd.api.types.is_integer_dtype(known) and len(known) and max(-int(known.min()), int(known.max())) > LARGEST_WHOLE:
+        return "whole numbers that differ in digits that no computation keeps, as identifiers do"
     if len(_nested(column)):
         return "lists or records"
     if not _is_numeric(column) and column.nunique() > MOST_LEVELS:
