@@ -50,7 +50,7 @@ check: setup
 # several parts side by side, on one BLAS thread each: they compile, each on one core, and wait for other processes;
 # what needs the families is in one part, so that no two compile the same
 POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py \
-	tests/agents/test_found_by_the_adversary.py tests/environments/test_late_and_opposed.py
+	tests/agents/test_found_by_the_adversary.py tests/agents/test_late_rewards.py tests/environments/test_late_and_opposed.py
 PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
 PAGES := tests/cli tests/report tests/plots tests/experiments tests/examples tests/pages
 TOGETHER = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')

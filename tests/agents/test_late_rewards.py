@@ -14,7 +14,7 @@ from armspan.policies import POLICIES
 from armspan.policies.yardstick import Yardstick
 from tests.agents.test_family_agent import given_bounds
 
-SEED, STEPS = 11, 250
+SEED, STEPS = 11, 150
 RNG = np.random.default_rng(3)
 ENV = FiniteContexts(RNG.normal(size=(3, 4, 2)) / 2, RNG.normal(size=(3, 2)), noise=0.3)
 ALL = [one for one in map(given_bounds, POLICIES.values()) if not isinstance(one, Yardstick)]
@@ -75,7 +75,7 @@ def test_late_rewards_are_learnt_as_in_a_simulation(policy: Any) -> None:
 def test_it_matters() -> None:
     """Without marks, EXP4 and OLSBandit learn late rewards otherwise."""
     env = DelayedRewards(ENV, mean=15.0, lost=0.1)
-    for policy in (one for one in MARKED if one.name in ("EXP4", "OLSBandit", "SupLinUCB")):
+    for policy in (one for one in MARKED if type(one).__name__ in ("EXP4", "OLSBandit")):
         _, one = lived(policy, env, policy.agent(3, 2, seed=SEED), told=True)
         _, other = lived(policy, env, policy.agent(3, 2, seed=SEED), told=False)
         assert one.to_bytes() != other.to_bytes()
