@@ -49,7 +49,7 @@ class TestTheRules:
         assert by_rules(problem).policy == LinUCB(alpha="practical")
 
     def test_one_parameter_for_all_arms(self) -> None:
-        env = BoxContexts(np.tile([0.5, -0.2], (6, 1)), -1, 1, noise=0.3)
+        env = BoxContexts(np.tile([0.5, -0.2], (3, 1)), -1, 1, noise=0.3)
         assert by_rules(env).policy == LinUCB(alpha=0.3, shared=True)
         assert by_rules(DelayedRewards(env, steps=3)).policy == LinUCB(alpha=0.3, shared=True)
         assert recommend(armspan.audit(env)).policy == LinUCB(alpha="practical", shared=True)  # it knows no noise
