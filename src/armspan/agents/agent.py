@@ -348,7 +348,7 @@ class Agent:
 
     # Learning
 
-    def update(self, arm: Any, x: Any, reward: Any, *, mark: None = None) -> None:
+    def update(self, arm: Any, x: Any, reward: Any, mark: None = None) -> None:  # by position too: that is faster
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
         Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
