@@ -1,8 +1,11 @@
 """How often the answers of an audit are wrong: the short form of `python -m benchmarks.truth audits`."""
 
+import numpy as np
 import pytest
 from benchmarks.truth.audits import QUESTIONS, Score, examine
-from benchmarks.truth.logs import Cell, cells, short_cells
+from benchmarks.truth.logs import Cell, cells, draw, short_cells
+
+from armspan.diversity import logged
 
 WRONG = ((False, "yes"), (True, "no"))
 
@@ -42,6 +45,21 @@ def test_clear_cases_are_decided(family: str) -> None:
     score = examine(Cell(family, 2, 3, "uniform", 3_000), logs=20, seed=1)
     for question in (*QUESTIONS, "constant"):
         assert score.share(question, "yes") >= 0.75, (question, score)
+
+
+@pytest.mark.parametrize("family", ["strong-continuous", "no-gap", "one-best-.05", "dominated-.1"])
+def test_some_contexts_foretell_as_many_rows_as_all(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are many contexts and arms, 1,000 of 6,000 contexts are within one step of the scale, 2, 4, 8, …"""
+    rng = np.random.default_rng(5)
+    X, arms, rewards = draw(family, 3, 3, rng).log("uniform", 6_000, rng)
+    foretold = []
+    for most in (10**9, 3_000):
+        monkeypatch.setattr(logged, "MOST_AHEAD", most)
+        judged = logged.Judged(X, arms, rewards, 3, level=0.05)
+        foretold.append([judged.more(question).times for question in QUESTIONS])
+    by_all, by_some = np.array(foretold, dtype=float)
+    assert (by_all > 0).any()
+    assert ((by_some <= 2 * by_all) & (by_all <= 2 * by_some)).all(), foretold
 
 
 @pytest.mark.slow

@@ -598,9 +598,9 @@ class PolicyAgent(ABC):
 
     def _known_mark(self, mark: Any, k: int) -> Any:
         """A mark as learning needs it, of a reward of arm k; None if there is none."""
-        known = self._marks
         if mark is None:
             return None
+        known = self._marks
         if known is None:
             p = _validate.array("mark", mark, shape=(len(self._place),))
             if not (p.min() >= 0 and p[k] > 0 and abs(p.sum() - 1) < 1e-6):
