@@ -9,6 +9,7 @@ from armspan.agents.state import State, Statistics
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
+from armspan.kernels.agent_forms import products_of_many
 from armspan.kernels.dealing import deal
 
 CHUNK = 1024
@@ -17,6 +18,8 @@ DEALT, FEWEST, MOST = 2_000_000, 16, 2048
 """Numbers of all arms' places for rows together, and how many rows such a place holds at least and at most."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
+ENOUGH_ARMS, PAIRED = 8, 60_000
+"""Arms for which it pays to multiply contexts with themselves first, and how many such products are made at a time."""
 SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 """With at most this many features a compiled loop scores faster than BLAS, as measured on either kind of processor."""
 
@@ -64,6 +67,8 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     if X.ndim == 2 and d <= SMALL:
         kernels.look_many(state.head, state.arms, state.store, X, mean, width)
         return mean, width
+    if X.ndim == 2 and K >= ENOUGH_ARMS and d <= layout.LARGEST_PAIRS:
+        return _look_by_pairs(state, X, mean, width)
     theta_hat, squares, together = state.arms[:, layout.THETA :], np.empty((K, n)), max(TOGETHER // d**2, 1)
     if X.ndim == 2:
         np.matmul(X, theta_hat.T, out=mean)
@@ -79,6 +84,23 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
                 times = np.matmul(rows, V_inv, out=product[: len(rows)])
                 np.einsum("nd,nd->n", times, rows, out=squares[k, part])
     np.sqrt(np.maximum(squares.T, 0.0, out=width), out=width)
+    return mean, width
+
+
+def _look_by_pairs(state: State, X: FloatArray, mean: FloatArray, width: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`look` where xᵀV⁻¹x of all arms is one product of matrices, of all x_i x_j and V⁻¹. Changes mean and width."""
+    d = X.shape[1]
+    below = np.tril_indices(d)
+    each = np.where(below[0] == below[1], 1.0, 2.0)
+    inverses = np.array([each * state.inverse(k)[below] for k in range(len(state.names))])
+    np.matmul(X, state.arms[:, layout.THETA :].T, out=mean)
+    together = PAIRED // each.size
+    pairs = np.empty((min(together, len(X)), each.size))
+    for start in range(0, len(X), together):
+        part = X[start : start + together]
+        products_of_many(part, pairs[: len(part)])
+        np.matmul(pairs[: len(part)], inverses.T, out=width[start : start + together])
+    np.sqrt(np.maximum(width, 0.0, out=width), out=width)
     return mean, width
 
 

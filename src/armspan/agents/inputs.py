@@ -60,6 +60,14 @@ class Inputs:
         if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (self.n_features,) and self._is_usual(x):
             self._pending = None
             return x[None].copy(), 0
+        if (
+            type(x) is np.ndarray
+            and x.dtype == np.float64
+            and x.shape == (n_arms, self.n_features)
+            and self._is_usual(x)
+        ):
+            self._pending = None
+            return x.copy(), 1
         values = self._plain("x", x)
         if np.ndim(values) == 1 or (is_frame(x) and np.shape(values)[0] == 1):
             values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
@@ -70,8 +78,10 @@ class Inputs:
         return self._bounded("x", self._array("x", values, (n_arms, self.n_features))), 1
 
     def _is_usual(self, x: FloatArray) -> bool:
-        """Whether one row is finite and no longer than it should be; in little time, for most are."""
-        return bool(np.abs(x).max() <= self._usual and x.dot(x) <= self._usual**2)
+        """Whether all rows are finite and no longer than they should be; in little time, for most are."""
+        if x.ndim == 1:
+            return bool(np.abs(x).max() <= self._usual and x.dot(x) <= self._usual**2)
+        return bool(np.einsum("kd,kd->k", x, x).max() <= self._usual**2)
 
     def batch(self, X: Any, n_arms: int) -> FloatArray:
         """Many contexts: (n, d) that the arms share, or (n, K, d). Not copied, and not looked through, where that is

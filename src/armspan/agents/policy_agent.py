@@ -583,7 +583,9 @@ class PolicyAgent(ABC):
             raise NotApplicable(f"{self.policy.name} needs x as it was given to choose, of shape {shape}: {why}")
 
     def _wide(self, rows: FloatArray) -> FloatArray:
-        """Rows (1, d) that arms share, or (K, d), as one row (width,) per arm."""
+        """Rows (1, d) that arms share, or (K, d), as one row (width,) per arm; it is not the user's array."""
+        if rows.shape == (len(self._place), self.settings.width):
+            return rows
         features = np.ones((len(self._place), self.settings.width))
         features[:, : rows.shape[1]] = rows  # and the 1 of the intercept, if there is one
         return features

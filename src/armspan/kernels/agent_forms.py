@@ -5,7 +5,7 @@ Indices are unsigned, because numba then need not ask whether one counts from th
 
 import numpy as np
 
-from armspan.kernels._compile import inlined, part, rare
+from armspan.kernels._compile import inlined, kernel, part, rare
 from armspan.kernels.agent_layout import FOUR, ONE, THREE, TWO
 
 
@@ -74,6 +74,17 @@ def products(x, row, pairs):
             pairs[0, start + j] = 2.0 * x[row, i] * x[row, j]
         pairs[0, start + i] = x[row, i] * x[row, i]
         start += i + ONE
+
+
+@kernel
+def products_of_many(x, pairs):
+    """`products` of every row of x (n, d), without the factor 2. Changes pairs (n, d(d + 1)/2)."""
+    for row in range(x.shape[0]):
+        start = np.uint64(0)
+        for i in range(np.uint64(x.shape[1])):
+            for j in range(i + ONE):
+                pairs[row, start + j] = x[row, i] * x[row, j]
+            start += i + ONE
 
 
 @inlined

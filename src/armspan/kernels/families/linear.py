@@ -160,6 +160,25 @@ def choose_linear(block, knobs, state):
 
 
 @kernel
+def choose_largest(block, index):
+    """The arm with the largest index (K,), for the one step of a block of one run."""
+    return linear.best_of(index, block.unit, block.seed, block.runs[0], block.first, index.size)
+
+
+def for_many_arms(choose_once: Callable[..., int], seen: Callable[..., Seen]) -> Callable[..., int]:
+    """`choose_once` of a family whose largest index wins; by what is `seen` where so many arms share one model."""
+
+    def choose(block: Block, knobs: Any, state: Any) -> int:
+        if not is_large(state, block):
+            return choose_once(block, knobs, state)
+        view = seen(state, block, [float(knob[0]) for knob in knobs])
+        arm = int(np.argmax(view.share))
+        return arm if view.share[arm] == 1.0 else choose_largest(block, view.index)
+
+    return choose
+
+
+@kernel
 def score_linear(block, state, mean, width):
     """The estimate and its width of every arm. Changes both (K,)."""
     for k in range(mean.size):
@@ -172,8 +191,21 @@ def learn_linear(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
 
 
+def is_large(state: Any, block: Block) -> bool:
+    """Whether there are so many arms, which share one model, that matrix products pay."""
+    return state.b.shape[1] == 1 and block.x[0].size * block.x.shape[2] >= MANY_PRODUCTS
+
+
 def estimates(state: Any, block: Block) -> tuple[FloatArray, FloatArray]:
     """The estimate (K,) and its width (K,) of every arm."""
+    if is_large(state, block):
+        x, lower, variance = block.x[0], np.tril(state.V_inv[0, 0], -1), np.empty(block.x.shape[1])
+        V_inv, product = lower + lower.T + np.diag(np.diag(state.V_inv[0, 0])), np.empty((TOGETHER, x.shape[1]))
+        for k in range(0, len(x), TOGETHER):
+            rows = x[k : k + TOGETHER]
+            times = np.matmul(rows, V_inv, out=product[: len(rows)])
+            np.einsum("kd,kd->k", times, rows, out=variance[k : k + TOGETHER])
+        return x @ state.theta_hat[0, 0], np.sqrt(np.abs(variance, out=variance), out=variance)
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
     score_linear(block, state, mean, width)
     return mean, width
@@ -186,6 +218,8 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
+MANY_PRODUCTS, TOGETHER = 200_000, 512
+"""K·d² from which on BLAS scores arms that share one model faster, and how many arms stay in the cache."""
 UNROLLED: dict[int, Callable[..., None]] = {
     2: advance_linear_2,
     3: advance_linear_3,
@@ -246,7 +280,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=advance,
-    choose_once=choose_linear,
+    choose_once=for_many_arms(choose_linear, seen),
     learn_once=learn_linear,
     seen=seen,
     tidy=linear.rebuild,

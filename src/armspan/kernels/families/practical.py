@@ -7,7 +7,8 @@ length l, and it falls like 1/n.
 
 σ̂² = S/(N - Σ(d - λ tr V⁻¹)), where S = Σe²/(1 + xᵀV⁻¹x) adds up the errors e of what was predicted before each of N
 rewards, and the other sum, over the models, is how many parameters were fitted. Every arm is pulled once first, and
-again now and then while no reward of it has come.
+again now and then while no reward of it has come. Where all arms share one model, d pulls are enough, one of each of
+the first d arms.
 
 S is also Σy² - ΣbᵀV⁻¹b. Where agents are merged, it follows from that: errors that each made by itself are too small.
 """
@@ -114,19 +115,21 @@ def put_together(b, theta_hat, noise, explained, parts, d):
 
 
 @inlined
-def must_try(noise, parts, step, K):
+def must_try(noise, parts, step, K, d):
     """The arm that must be pulled whatever its index is, or K. An agent that learnt a log before need not."""
-    if step < K and (parts[step] == 0.0 if parts.size == K else noise[REWARDS] <= step):
+    if parts.size < K:
+        return step if step < min(K, d) and noise[REWARDS] <= step else K
+    if step < K and parts[step] == 0.0:
         return step
     again = turn_of(step, K)
-    return again if again < K and parts.size == K and parts[again] == 0.0 else K
+    return again if again < K and parts[again] == 0.0 else K
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, noise, explained, parts = own
     index, mean, variance, _, _, _ = scratch
-    forced = must_try(noise, parts, step, K)
+    forced = must_try(noise, parts, step, K, d)
     if forced < K:
         mean[forced], variance[forced] = score(V_inv, theta_hat, forced, block.x, c, d)
         return forced
@@ -188,13 +191,15 @@ def scales_of(state, d):
     return noise_scale(state.V_inv[0], state.noise[0], d), reward_scale(state.noise[0], state.explained[0])
 
 
-def must_try_next(state: Any, step: int, K: int) -> int:
+def must_try_next(state: Any, step: int, K: int, d: int) -> int:
     """`must_try` for Python."""
-    parts, rewards = state.parts[0], state.noise[0, REWARDS]
-    if step < K and (parts[step] == 0 if parts.size == K else rewards <= step):
+    parts = state.parts[0]
+    if parts.size < K:
+        return step if step < min(K, d) and state.noise[0, REWARDS] <= step else K
+    if step < K and parts[step] == 0:
         return step
     again = turn(step, K)
-    return again if again < K and parts.size == K and parts[again] == 0 else K
+    return again if again < K and parts[again] == 0 else K
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
@@ -203,7 +208,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     mean, width = linear.estimates(state, block)
     sigma, size = scales_of(state, d)
     index = mean + knobs[0] * sigma * width + size * width**2 / d
-    forced = must_try_next(state, block.first, K)
+    forced = must_try_next(state, block.first, K, d)
     if forced < K:
         return Seen(mean, width, index, (np.arange(K) == forced).astype(np.float64))
     return Seen(mean, width, index, winners(index))
@@ -220,7 +225,7 @@ FAMILY = replace(
     tidy=rebuild,
     tidy_run=tidy_run,
     advance=lambda K, d: advance_practical,
-    choose_once=choose_practical,
+    choose_once=linear.for_many_arms(choose_practical, seen),
     learn_once=learn_practical,
     seen=seen,
     explains=False,

@@ -9,7 +9,8 @@ from armspan.policies.references.ridge import RidgeReference
 class PracticalReference(RidgeReference):
     """Every arm once, then the largest θ̂ᵀx + α_t·σ̂·w + ȳ·w²/d, with w² = xᵀA⁻¹x and σ̂² = S/(N - Σ(d - λ tr A⁻¹)).
 
-    ȳ² is the mean of the squared rewards. An arm that a log has told of is not pulled for that.
+    ȳ² is the mean of the squared rewards. An arm that a log has told of is not pulled for that. Where arms share one
+    regression, only the first d of them are pulled first.
     While no reward of arm a = 0, 1, … has come, it is pulled again after 2ⁿ + a decisions, if 2ⁿ is twice K or more.
     S is the sum of e²/(1 + xᵀA⁻¹x) over the N rewards so far, e the error of what was predicted before each came.
     """
@@ -21,7 +22,8 @@ class PracticalReference(RidgeReference):
         """Of every arm."""
         n_arms = len(self.A)
         apart = len({id(A) for A in self.A}) == n_arms
-        if step <= n_arms and (step - 1 not in self.learnt if apart else self.rewards < step):
+        first = n_arms if apart else min(n_arms, x.shape[-1])
+        if step <= first and (step - 1 not in self.learnt if apart else self.rewards < step):
             return np.eye(n_arms)[step - 1]
         for power in (2**n for n in range(64) if 2**n >= 2 * n_arms):
             again = step - 1 - power
