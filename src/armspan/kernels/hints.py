@@ -1,6 +1,6 @@
 """What LLVM is told of a kernel beside its code: how wide vectors may be, and which arrays never meet."""
 
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 
@@ -62,3 +62,21 @@ def apart(name):
     overload(fixed, inline="always")(lambda array, i: lambda array, i: load(array, i))
     overload(put, inline="always")(lambda array, i, value: lambda array, i, value: store(array, i, value))
     return fixed, put
+
+
+@intrinsic
+def copy(typing, target, i, source, j, n):
+    """Copy n neighbours, source[j:] to target[i:], which never meet: as one move, where n is a constant that is small.
+
+    A loop around it is not vectorised. That is good where places are not known beforehand: processors gather slowly.
+    """
+
+    def code(context, builder, signature, args):
+        def place(array, kind, at):
+            return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
+
+        to, start = place(args[0], signature.args[0], args[1]), place(args[2], signature.args[2], args[3])
+        cgutils.raw_memcpy(builder, to, start, args[4], 8)
+        return context.get_dummy_value()
+
+    return types.none(target, types.intp, source, types.intp, types.intp), code

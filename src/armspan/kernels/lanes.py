@@ -1,9 +1,12 @@
 """Several runs in one instruction: small linear problems, with the runs of a group in lockstep in the vector units.
 
 What makes LLVM vectorise it: the inner loops go over L lanes, L a constant; all of an arm is in one array, `own`, at
-constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; scores
-and comparisons have loops of their own; and every arm learns, with weight 0 or 1, instead of a branch. Where vectors
-hold two numbers only, as on arm64, that pays for two features alone.
+constant offsets, so that nothing can overlap; tables are looked up in loops of their own, by `fixed` and `put`; and
+every arm learns, with weight 0 or 1, instead of a branch. Where vectors hold two numbers only, as on arm64, that pays
+for two features alone.
+
+What makes it fast: nothing is gathered number by number where vectors are wide, for processors are slow at that. A row
+of a table is copied as a whole for each lane, and then all rows are turned in the registers.
 
 Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
 which runs are in lanes changes nothing, not even the last bit.
@@ -19,16 +22,16 @@ import numpy as np
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.draws import click
-from armspan.kernels.hints import apart, wide
+from armspan.kernels.hints import apart, copy, wide
 
 LOWEST = -1e300
 SHORT = platform.machine().lower() in ("aarch64", "arm64")
 """Whether vectors hold two numbers only."""
 WIDE, NARROW = (16, 16) if SHORT else (32, 16)
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
-TILE = 8
-"""Steps whose draws are turned from one row per run to one row per step at a time."""
-drawn, put_tile = apart("tile")
+TILE = 8 if SHORT else 4
+"""Steps whose draws are turned from one row per run to one row per step at a time. Four rows are turned by shuffles."""
+of_tile, put_tile = apart("tile")
 fixed, put = apart("arms")
 
 
@@ -36,6 +39,51 @@ fixed, put = apart("arms")
 def entry(i, j):
     """Where an entry of a symmetric matrix is in its lower triangle, row by row."""
     return i * (i + 1) // 2 + j if i > j else j * (j + 1) // 2 + i
+
+
+@inlined
+def turn_directly(numbers, start, B, first, last, n, tile, rows, scale, L):
+    """The next n numbers of L runs, from numbers (R·B,), as one row (L,) per step, each times scale. Changes tile."""
+    for lane in range(L):
+        at = min(first + lane, last) * B + start
+        for ahead in range(TILE):  # beyond n the last one again, which nobody reads
+            put_tile(tile, ahead * L + lane, of_tile(numbers, at + min(ahead, n - 1)) * scale)
+
+
+@inlined
+def turn_rows(numbers, start, B, first, last, n, tile, rows, scale, L):
+    """`turn_directly`, by way of one row per lane. Changes rows too."""
+    for lane in range(L):
+        at = min(first + lane, last) * B + start
+        if n == TILE:
+            copy(rows, lane * TILE, numbers, at, TILE)
+        else:
+            copy(rows, lane * TILE, numbers, at, n)
+    for lane in range(L):
+        for ahead in range(TILE):
+            put_tile(tile, ahead * L + lane, of_tile(rows, lane * TILE + ahead) * scale)
+
+
+@inlined
+def look_up_directly(table, places, now, offset, own, at_x, rows, width, L):
+    """One row of the table for each lane, as one row (L,) of `own` per number. Changes own."""
+    for lane in range(L):
+        row = fixed(places, now + lane) + offset
+        for i in range(width):
+            put(own, at_x + i * L + lane, fixed(table, row + i))
+
+
+@inlined
+def look_up_rows(table, places, now, offset, own, at_x, rows, width, L):
+    """`look_up_directly`, by way of one row per lane. Changes rows too."""
+    for lane in range(L):
+        copy(rows, lane * width, table, places[now + lane] + offset, width)
+    for lane in range(L):
+        for i in range(width):
+            put(own, at_x + i * L + lane, fixed(rows, lane * width + i))
+
+
+turn, look_up = (turn_directly, look_up_directly) if SHORT else (turn_rows, look_up_rows)
 
 
 @inlined
@@ -56,7 +104,8 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
     arms, table = aligned(K * size), world(block.x, block.means, block.losses)
     contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
     lost, noise, luck, best, second, tied = aligned(L), aligned(L), aligned(L), aligned(L), aligned(L), aligned(L)
-    rows, draws, index, width = aligned(TILE * L).view(np.int64), aligned(TILE * L), np.empty(K), d + 2
+    width, index, draws, places = d + 2, np.empty(K), aligned(TILE * L), aligned(TILE * L).view(np.int64)
+    rows, numbers = aligned(max(TILE, width) * L), aligned(TILE * L).view(np.int64)
     for first in range(0, R, L):
         for lane in range(L):
             r = min(first + lane, R - 1)
@@ -77,23 +126,14 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                     period = bins[t]
                 now = (t - start) % TILE * L
                 if now == 0:
-                    last = marks[m] - 1  # beyond it the tile is filled up with that step, which nobody reads
-                    for lane in range(L):
-                        at = min(first + lane, R - 1) * B
-                        for ahead in range(TILE):
-                            put_tile(rows, ahead * L + lane, drawn(contexts, at + min(t + ahead, last)) * (K * width))
-                    for lane in range(L):
-                        at = min(first + lane, R - 1) * B
-                        for ahead in range(TILE):
-                            put_tile(draws, ahead * L + lane, drawn(noises, at + min(t + ahead, last)))
+                    n = min(TILE, marks[m] - t)
+                    turn(contexts, t, B, first, R - 1, n, places, numbers, K * width, L)
+                    turn(noises, t, B, first, R - 1, n, draws, rows, 1.0, L)
                 for lane in range(L):
                     noise[lane], luck[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
                 for k in range(K):
                     own = arms[k * size : (k + 1) * size]
-                    for lane in range(L):
-                        row = fixed(rows, now + lane) + k * width
-                        for i in range(d + 2):
-                            put(own, at_x + i * L + lane, fixed(table, row + i))
+                    look_up(table, places, now, k * width, own, at_x, rows, width, L)
                     for lane in range(L):
                         mean, variance = 0.0, 0.0
                         for i in range(d):
@@ -104,8 +144,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             mean += own[at_theta + i * L + lane] * x_i
                         value = mean + alpha[t] * math.sqrt(abs(variance))
                         own[at_estimate + lane], own[at_variance + lane], own[at_index + lane] = mean, variance, value
-                    for lane in range(L):
-                        value, so_far, next_best = own[at_index + lane], best[lane], second[lane]
+                        so_far, next_best = best[lane], second[lane]
                         behind = so_far if value > so_far else value
                         second[lane] = behind if behind > next_best else next_best
                         best[lane] = value if value > so_far else so_far
