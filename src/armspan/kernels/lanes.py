@@ -5,8 +5,8 @@ constant offsets, so that nothing can overlap; tables are looked up in loops of 
 every arm learns, with weight 0 or 1, instead of a branch. Where vectors hold two numbers only, as on arm64, that pays
 for two features alone.
 
-What makes it fast: nothing is gathered number by number where vectors are wide, for processors are slow at that. A row
-of a table is copied as a whole for each lane, and then all rows are turned in the registers.
+What makes it fast: on most processors with wide vectors nothing is gathered number by number, which is slow there. A
+row of a table is copied as a whole for each lane, and then all rows are turned in the registers.
 
 Runs alone (`families.linear`) do the same operations in the same order, and both are compiled in strict arithmetic: so
 which runs are in lanes changes nothing, not even the last bit.
@@ -18,8 +18,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
 
-from armspan.kernels._compile import exact_kernel, inlined
+from armspan.kernels._compile import config, exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.draws import click
 from armspan.kernels.hints import apart, copy, wide
@@ -27,9 +28,11 @@ from armspan.kernels.hints import apart, copy, wide
 LOWEST = -1e300
 SHORT = platform.machine().lower() in ("aarch64", "arm64")
 """Whether vectors hold two numbers only."""
+GATHERS = SHORT or "rapids" in str(config.CPU_NAME or get_host_cpu_name())
+"""Whether numbers are best gathered one by one: on arm64, and by Intel's processors since Sapphire Rapids."""
 WIDE, NARROW = (16, 16) if SHORT else (32, 16)
 """Runs in a group: what an arm needs for all of them should fit into the nearest cache."""
-TILE = 8 if SHORT else 4
+TILE = 8 if GATHERS else 4
 """Steps whose draws are turned from one row per run to one row per step at a time. Four rows are turned by shuffles."""
 of_tile, put_tile = apart("tile")
 fixed, put = apart("arms")
@@ -83,7 +86,7 @@ def look_up_rows(table, places, now, offset, own, at_x, rows, width, L):
             put(own, at_x + i * L + lane, fixed(rows, lane * width + i))
 
 
-turn, look_up = (turn_directly, look_up_directly) if SHORT else (turn_rows, look_up_rows)
+turn, look_up = (turn_directly, look_up_directly) if GATHERS else (turn_rows, look_up_rows)
 
 
 @inlined
