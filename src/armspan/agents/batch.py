@@ -1,6 +1,7 @@
 """Many contexts at once: sums over logged rows, scores by matrix products, and what memory keeps of them."""
 
 import platform
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-DEALT, FEWEST, MOST = 2_000_000, 16, 2048
-"""Numbers of all arms' places for rows together, and how many rows such a place holds at least and at most."""
+DEALT, FEWEST = 4_000_000, 16
+"""Numbers in the rows that are dealt out to their arms at a time, and how many rows of each arm these are at least."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
 ENOUGH_ARMS, PAIRED = 8, 60_000
@@ -27,21 +28,33 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
     """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d).
 
-    Rows go to their arms' places first, with the reward as one more feature; whenever a place is full, one product of
-    matrices gives all the sums of its rows.
+    Some rows at a time are sorted by their arms, with the reward as one more feature; then one product of matrices
+    gives all the sums of an arm's rows. Meanwhile another thread sorts the next ones.
     """
     n, width = len(X), X.shape[1] + 1
     arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
-    room = min(max(DEALT // (n_arms * width), FEWEST), MOST, n)
-    dealt, filled = np.empty((n_arms, room, width)), np.zeros(n_arms, dtype=np.int64)
-    found, start = np.zeros((n_arms, width, width)), 0
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at what came out
-        while start < n:
-            start = deal(X, arms, rewards, start, dealt, filled)
-            for k in np.flatnonzero(filled == room if start < n else filled):
-                own = dealt[k, : filled[k]]
+    together = min(max(DEALT // width, FEWEST * n_arms), n)
+    room = [np.empty((together, width)) for _ in range(min(2, -(-n // together)))]
+
+    def dealt(start: int) -> tuple[FloatArray, IntArray]:
+        """The rows from start on, sorted by their arms, and where those of each arm end."""
+        end = min(start + together, n)
+        ends, rows = np.bincount(arms[start:end], minlength=n_arms).cumsum(), room[start // together % 2]
+        deal(X, arms, rewards, start, end, rows, np.concatenate([[0], ends[:-1]]))
+        return rows, ends
+
+    found, result = np.zeros((n_arms, width, width)), dealt(0)
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        ThreadPoolExecutor(1) as other,
+    ):  # who asks looks at what came out
+        for start in range(0, n, together):
+            (rows, ends), later = result, start + together
+            following = other.submit(dealt, later) if later < n else None
+            for k in np.flatnonzero(np.diff(ends, prepend=0)):
+                own = rows[ends[k - 1] if k else 0 : ends[k]]
                 found[k] += own.T @ own
-                filled[k] = 0
+            result = following.result() if following else result
     pulls = np.bincount(arms, minlength=n_arms)
     return [
         Statistics(found[k, :-1, :-1].copy(), found[k, :-1, -1].copy(), float(pulls[k]), float(found[k, -1, -1]))
