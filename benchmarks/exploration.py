@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from armspan import LinUCB, LinUCBd, RandomChoice, simulate
+from armspan._cores import available_cores
 from armspan.environments import DelayedRewards
 from armspan.experiments.arena import PROBLEMS
 from armspan.policies import Policy
-from armspan.simulation.runner import available_cores
 from benchmarks.blind_problems import BLIND
 from benchmarks.fresh_problems import EXPLORATION, far_from_zero
 

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from armspan import LinTS, LinUCB, recommend, simulate
+from armspan._cores import available_cores
 from armspan.errors import ArmspanError
 from armspan.experiments.arena import PROBLEMS, entries
 from armspan.policies import Policy
 from armspan.policies.rules import by_rules
 from armspan.policies.yardstick import Yardstick
 from armspan.report.policies import is_random
-from armspan.simulation.runner import available_cores
 from benchmarks.fresh_problems import RECOMMENDATION
 from benchmarks.second_problems import SECOND
 from benchmarks.third_problems import THIRD

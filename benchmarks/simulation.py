@@ -11,13 +11,13 @@ from unittest.mock import patch
 
 import numpy as np
 
+from armspan._cores import available_cores
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 from armspan.kernels.block import Tally
 from armspan.kernels.families import linear
 from armspan.kernels.lanes import LANES
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
-from armspan.simulation.runner import available_cores
 from benchmarks import numpy_rivals
 
 RUNS, HORIZON = 100, 500_000

@@ -2,9 +2,12 @@
 
 import platform
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from armspan._cores import available_cores
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents.state import State, Statistics
 from armspan.kernels import agent as kernels
@@ -15,8 +18,9 @@ from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-DEALT, FEWEST = 4_000_000, 16
-"""Numbers in the rows that are dealt out to their arms at a time, and how many rows of each arm these are at least."""
+DEALT, FEWEST, MOST = 2_000_000, 16, 4
+"""Numbers in the rows that are dealt out to their arms at a time, how many rows of each arm these are at least, and by
+how many threads at most: more do not write faster."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
 ENOUGH_ARMS, PAIRED = 8, 60_000
@@ -28,33 +32,23 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
     """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d).
 
-    Some rows at a time are sorted by their arms, with the reward as one more feature; then one product of matrices
-    gives all the sums of an arm's rows. Meanwhile another thread sorts the next ones.
+    Some rows at a time are sorted by their arms, with the reward as one more feature, on all cores; then one product of
+    matrices gives all the sums of an arm's rows.
     """
     n, width = len(X), X.shape[1] + 1
     arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
     together = min(max(DEALT // width, FEWEST * n_arms), n)
-    room = [np.empty((together, width)) for _ in range(min(2, -(-n // together)))]
-
-    def dealt(start: int) -> tuple[FloatArray, IntArray]:
-        """The rows from start on, sorted by their arms, and where those of each arm end."""
-        end = min(start + together, n)
-        ends, rows = np.bincount(arms[start:end], minlength=n_arms).cumsum(), room[start // together % 2]
-        deal(X, arms, rewards, start, end, rows, np.concatenate([[0], ends[:-1]]))
-        return rows, ends
-
-    found, result = np.zeros((n_arms, width, width)), dealt(0)
-    with (
-        np.errstate(over="ignore", invalid="ignore"),
-        ThreadPoolExecutor(1) as other,
-    ):  # who asks looks at what came out
+    rows, found, threads = np.empty((together, width)), np.zeros((n_arms, width, width)), min(available_cores(), MOST)
+    with np.errstate(over="ignore", invalid="ignore"), ThreadPoolExecutor(threads) as pool:  # the caller looks at sums
         for start in range(0, n, together):
-            (rows, ends), later = result, start + together
-            following = other.submit(dealt, later) if later < n else None
+            parts = np.linspace(start, min(start + together, n), threads + 1).astype(np.int64)
+            counts = [np.bincount(arms[first:last], minlength=n_arms) for first, last in pairwise(parts)]
+            ends = np.sum(counts, axis=0).cumsum()
+            places = ends - np.cumsum(counts[::-1], axis=0)[::-1]  # where each part's rows of an arm begin
+            list(pool.map(partial(deal, X, arms, rewards, rows), parts[:-1], parts[1:], places))
             for k in np.flatnonzero(np.diff(ends, prepend=0)):
                 own = rows[ends[k - 1] if k else 0 : ends[k]]
                 found[k] += own.T @ own
-            result = following.result() if following else result
     pulls = np.bincount(arms, minlength=n_arms)
     return [
         Statistics(found[k, :-1, :-1].copy(), found[k, :-1, -1].copy(), float(pulls[k]), float(found[k, -1, -1]))

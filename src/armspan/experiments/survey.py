@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armspan._cores import available_cores
 from armspan._typing import BoolArray, FloatArray, Progress
 from armspan.diversity.intervals import wilson
 from armspan.environments import paper_1c
-from armspan.simulation.runner import available_cores
 
 CONTEXTS = 10_000
 """Contexts by which each draw is judged."""

@@ -4,7 +4,7 @@ from armspan.kernels._compile import kernel
 
 
 @kernel
-def deal(X, arms, rewards, start, end, dealt, places):
+def deal(X, arms, rewards, dealt, start, end, places):
     """Copy rows X[start:end] (n, d) to `dealt`, arm by arm, each with its reward at the end. Changes dealt and places.
 
     dealt : (n, d + 1). places : (K,) where in it the next row of each arm goes.

@@ -1,6 +1,5 @@
 """simulate(): check what is asked, hand it to an engine, collect a Result."""
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
+from armspan._cores import available_cores
 from armspan._typing import IntArray, Progress
 from armspan.backends import check_backend
 from armspan.environments import as_environment
@@ -143,11 +143,6 @@ def check_sizes(*, horizon: Any, runs: Any, seed: Any, engine: Any) -> None:
     plan.check_runs(runs)
     _validate.whole("seed", seed, at_least=0, at_most=2**64 - 1)
     _validate.one_of("engine", engine, NAMES)
-
-
-def available_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _result(job: Job, engine: str, digits: str, rows: IntArray | slice) -> Result:
