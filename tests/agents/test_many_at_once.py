@@ -1,5 +1,7 @@
 """What agents compute for many arms or contexts at once by matrix products, beside definitions written out here."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 
 from armspan import OFUL, LinUCB
 from armspan.agents import batch
+from armspan.errors import InvalidParameter
+from armspan.kernels.block import Block
 from armspan.kernels.families import linear
 from tests.tolerance import assert_close
 
@@ -75,6 +79,65 @@ def test_practical_pulls_only_as_many_arms_of_one_model_first_as_it_has_features
         agent.update(chosen[-1], x, float(x[chosen[-1]] @ theta))
     assert chosen[:forced] == list(range(forced))
     assert chosen[forced : 2 * forced] != list(range(forced, 2 * forced))
+
+
+def test_many_arms_that_are_nearly_tied_are_tied_as_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = linear.FAMILY.empty(1, K=4, d=1, n=0, A=1)
+    linear.FAMILY.fresh(state, {"ridge": 1.0})
+    state.theta_hat[:] = 1.0
+    zeros = np.zeros((1, 4))
+    x = np.array([[[0.0], [4e-16], [0.0], [9e-16]]])  # tied beside rewards of size 1
+    chosen = []
+    for enough in (0, 10**9):
+        monkeypatch.setattr(linear, "MANY_PRODUCTS", enough)
+        for step in range(40):
+            context = np.zeros((1, 1), dtype=np.int64)
+            block = Block(
+                np.uint64(1), step, np.zeros(1, dtype=np.int64), context, x, zeros, zeros, np.zeros((1, 1)), 1.0
+            )
+            chosen.append(int(linear.FAMILY.choose_once(block, (np.zeros(1),), state)))
+    assert chosen[:40] == chosen[40:]
+    assert set(chosen) == {0, 1, 2, 3}
+
+
+def test_equal_rows_among_many_are_equal() -> None:
+    agent = LinUCB(feature_bound=20.0, alpha=0.1, shared=True).agent(5003, 50, seed=1)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 50))
+    for row in X:
+        agent.update(0, row, float(rng.normal()))
+    x = np.tile(rng.normal(size=50), (5003, 1))
+    assert len(set(agent.scores(x).mean.tolist())) == 1
+    assert agent.propensities(x).max() < 1e-3
+
+
+def test_contexts_of_a_batch_are_of_the_kind_that_kernels_are_compiled_for() -> None:
+    agent: Any = LinUCB(feature_bound=9.0, alpha=1.0, shared=True).agent(3, 2)
+    assert all(features.flags.writeable for features in agent._features_of_many(np.zeros((2, 3, 2))))
+
+
+@pytest.mark.filterwarnings("error")
+def test_products_that_overflow_are_refused() -> None:
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(8, 14)
+    X = np.zeros((2, 14))
+    X[0, :2] = 1e160, -1e160
+    with pytest.raises(InvalidParameter, match="X must be small enough"):
+        agent.scores_many(X)
+
+
+def test_a_batch_is_learnt_while_the_process_ends() -> None:
+    code = """
+import threading, time
+import numpy as np
+from armspan.agents import batch
+X, arms, y = np.ones((3000, 400)), np.zeros(3000, dtype=np.int64), np.ones(3000)
+def late():
+    time.sleep(0.5)
+    print(batch.sums(X, arms, y, 2)[0].pulls)
+threading.Thread(target=late).start()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "3000.0", done.stderr
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])

@@ -13,7 +13,7 @@ from armspan.agents import batch
 def test_they_are_those_of_each_arms_own_rows(n: int, K: int, d: int, most: int, cores: int) -> None:
     rng = np.random.default_rng(n)
     X, arms, y = rng.normal(size=(n, d)), rng.integers(K, size=n), rng.normal(size=n)
-    with patch.multiple(batch, DEALT=most, FEWEST=1, available_cores=lambda: cores):
+    with patch.multiple(batch, DEALT=most, FEWEST=1, SHARED=0, available_cores=lambda: cores):
         found = batch.sums(X, arms, y, K)
     for k, one in enumerate(found):
         own, rewards = X[arms == k], y[arms == k]

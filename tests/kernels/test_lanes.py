@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher
+from armspan.kernels import lanes
 from armspan.kernels.block import Tally
 from armspan.kernels.families import linear
 from armspan.kernels.lanes import LANES
@@ -68,6 +69,32 @@ def test_however_runs_are_grouped(size: tuple[int, int], kind: str, seed: int, n
     assert whole.suboptimal_pulls is not None
     assert few.suboptimal_pulls is not None
     np.testing.assert_array_equal(whole.suboptimal_pulls[:, rows], few.suboptimal_pulls)
+
+
+@pytest.mark.parametrize("turn", [lanes.turn_directly, lanes.turn_rows])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_draws_are_turned_to_one_row_per_step_in_either_way(turn: Any, kind: Any) -> None:
+    L, B, last, tile = 4, 11, 5, lanes.TILE
+    numbers = np.arange((last + 1) * B).astype(kind)
+    for start, n, first in ((0, tile, 0), (B - tile, tile, 2), (B - 3, 3, 4), (B - 1, 1, 5)):
+        turned, rows = np.zeros(tile * L, kind), np.zeros(tile * L, kind)
+        turn(numbers, start, B, first, last, n, turned, rows, kind(3), L)
+        for ahead in range(n):
+            for lane in range(L):  # lanes beyond the last run repeat it
+                assert turned[ahead * L + lane] == 3 * (min(first + lane, last) * B + start + ahead)
+
+
+@pytest.mark.parametrize("look_up", [lanes.look_up_directly, lanes.look_up_rows])
+def test_rows_of_a_table_are_turned_to_one_row_per_number_in_either_way(look_up: Any) -> None:
+    L, width, at_x = 4, 5, 8
+    table, places = np.arange(100.0), np.array([9, 9, 9, 9, 20, 0, 65, 20])
+    own, rows = np.full(at_x + width * L + 3, -1.0), np.zeros(width * L)
+    look_up(table, places, 4, 10, own, at_x, rows, width, L)
+    np.testing.assert_array_equal(
+        own[at_x : at_x + width * L].reshape(width, L).T, [[r + i for i in range(width)] for r in (30, 10, 75, 30)]
+    )
+    assert (own[:at_x] == -1).all()
+    assert (own[at_x + width * L :] == -1).all()
 
 
 def test_large_problems_are_not_put_into_lanes() -> None:

@@ -18,9 +18,10 @@ from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-DEALT, FEWEST, MOST = 2_000_000, 16, 4
-"""Numbers in the rows that are dealt out to their arms at a time, how many rows of each arm these are at least, and by
-how many threads at most: more do not write faster."""
+DEALT, FEWEST = 2_000_000, 16
+"""Numbers in the rows that are dealt out to their arms at a time, and how many rows of each arm these are at least."""
+SHARED, MOST = 1_000_000, 4
+"""Numbers in all rows from which on threads share the dealing, and how many at most: more do not write faster."""
 TOGETHER = 2_000_000
 """Numbers in the full matrices V⁻¹ that are made at a time."""
 ENOUGH_ARMS, PAIRED = 8, 60_000
@@ -32,20 +33,25 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
     """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d).
 
-    Some rows at a time are sorted by their arms, with the reward as one more feature, on all cores; then one product of
-    matrices gives all the sums of an arm's rows.
+    Some rows at a time are sorted by their arms, with the reward as one more feature, by several threads; then one
+    product of matrices gives all the sums of an arm's rows.
     """
     n, width = len(X), X.shape[1] + 1
     arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
     together = min(max(DEALT // width, FEWEST * n_arms), n)
-    rows, found, threads = np.empty((together, width)), np.zeros((n_arms, width, width)), min(available_cores(), MOST)
+    rows, found = np.empty((together, width)), np.zeros((n_arms, width, width))
+    threads = min(available_cores(), MOST) if X.size >= SHARED else 1
     with np.errstate(over="ignore", invalid="ignore"), ThreadPoolExecutor(threads) as pool:  # the caller looks at sums
         for start in range(0, n, together):
             parts = np.linspace(start, min(start + together, n), threads + 1).astype(np.int64)
             counts = [np.bincount(arms[first:last], minlength=n_arms) for first, last in pairwise(parts)]
             ends = np.sum(counts, axis=0).cumsum()
             places = ends - np.cumsum(counts[::-1], axis=0)[::-1]  # where each part's rows of an arm begin
-            list(pool.map(partial(deal, X, arms, rewards, rows), parts[:-1], parts[1:], places))
+            todo = partial(deal, X, arms, rewards, rows), parts[:-1], parts[1:], places
+            try:
+                list(pool.map(*todo) if threads > 1 else map(*todo))
+            except RuntimeError:  # at the end of a process no thread can be started
+                list(map(*todo))
             for k in np.flatnonzero(np.diff(ends, prepend=0)):
                 own = rows[ends[k - 1] if k else 0 : ends[k]]
                 found[k] += own.T @ own
@@ -74,7 +80,7 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     if X.ndim == 2 and d <= SMALL:
         kernels.look_many(state.head, state.arms, state.store, X, mean, width)
         return mean, width
-    if X.ndim == 2 and K >= ENOUGH_ARMS and d <= layout.LARGEST_PAIRS:
+    if X.ndim == 2 and K >= ENOUGH_ARMS and d <= layout.LARGEST_PAIRS and K * d**2 <= 10 * TOGETHER:
         return _look_by_pairs(state, X, mean, width)
     theta_hat, squares, together = state.arms[:, layout.THETA :], np.empty((K, n)), max(TOGETHER // d**2, 1)
     if X.ndim == 2:
@@ -99,14 +105,17 @@ def _look_by_pairs(state: State, X: FloatArray, mean: FloatArray, width: FloatAr
     d = X.shape[1]
     below = np.tril_indices(d)
     each = np.where(below[0] == below[1], 1.0, 2.0)
-    inverses = np.array([each * state.inverse(k)[below] for k in range(len(state.names))])
+    inverses = np.empty((len(state.names), each.size))
+    for k, V_inv in enumerate(inverses):
+        V_inv[:] = each * state.inverse(k)[below]
     np.matmul(X, state.arms[:, layout.THETA :].T, out=mean)
     together = PAIRED // each.size
     pairs = np.empty((min(together, len(X)), each.size))
     for start in range(0, len(X), together):
         part = X[start : start + together]
         products_of_many(part, pairs[: len(part)])
-        np.matmul(pairs[: len(part)], inverses.T, out=width[start : start + together])
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what came out
+            np.matmul(pairs[: len(part)], inverses.T, out=width[start : start + together])
     np.sqrt(np.maximum(width, 0.0, out=width), out=width)
     return mean, width
 

@@ -596,6 +596,7 @@ class PolicyAgent(ABC):
         rows = _validate.array("X", rows, shape=rows.shape)  # a batch is not looked through there
         if np.abs(rows).max() >= self.settings.largest / self.settings.n_features:
             raise InvalidParameter(f"X must be small enough, below {self.settings.largest:g} in length")
+        rows.flags.writeable = True  # as single contexts are: kernels are compiled for that
         return rows
 
     def _known_mark(self, mark: Any, k: int) -> Any:

@@ -5,11 +5,11 @@ from armspan.kernels._compile import kernel
 
 @kernel
 def deal(X, arms, rewards, dealt, start, end, places):
-    """Copy rows X[start:end] (n, d) to `dealt`, arm by arm, each with its reward at the end. Changes dealt and places.
+    """Copy rows X[start:end] (n, d) to `dealt`, arm by arm, each with its reward at the end. Changes dealt.
 
     dealt : (n, d + 1). places : (K,) where in it the next row of each arm goes.
     """
-    d = X.shape[1]
+    d, places = X.shape[1], places.copy()
     for i in range(start, end):
         row = places[arms[i]]
         for j in range(d):

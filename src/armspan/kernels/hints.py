@@ -70,6 +70,8 @@ def copy(typing, target, i, source, j, n):
 
     A loop around it is not vectorised. That is good where places are not known beforehand: processors gather slowly.
     """
+    if target.dtype != source.dtype or target.dtype.bitwidth != 64:
+        return None
 
     def code(context, builder, signature, args):
         def place(array, kind, at):

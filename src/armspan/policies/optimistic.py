@@ -142,7 +142,8 @@ class OptimisticPolicy(IndexPolicy):
     alpha : float, array, function, "practical" or "estimated", optional
         How much to explore. Left out, it is the paper's α_t = l·s + R√((2 + d) log f(t)), which is safe and slow. A
         number, an array over t or a function of t is α_t itself. "practical" is σ̂·√log(t + 1), where σ̂ is estimated
-        from the residuals, after one pull of every arm, which is repeated now and then while its reward has not come.
+        from the residuals, after one pull of every arm, which is repeated now and then while its reward has not come;
+        with shared=True, after one pull of each of the first d arms.
         What is not known yet may be as large as rewards are, so it adds ȳ·w²/d to the index, where w² = xᵀV⁻¹x and ȳ is
         the root mean square of the rewards. The ridge is l²/d unless you give one. It explores far less than theory
         asks for, and nothing is proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s

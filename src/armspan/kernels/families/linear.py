@@ -165,15 +165,22 @@ def choose_largest(block, index):
     return linear.best_of(index, block.unit, block.seed, block.runs[0], block.first, index.size)
 
 
-def for_many_arms(choose_once: Callable[..., int], seen: Callable[..., Seen]) -> Callable[..., int]:
-    """`choose_once` of a family whose largest index wins; by what is `seen` where so many arms share one model."""
+def for_many_arms(
+    choose_once: Callable[..., int], seen: Callable[..., Seen], must_try: Callable[..., int] | None = None
+) -> Callable[..., int]:
+    """`choose_once` of a family whose largest index wins; by what is `seen` where very many arms share one model.
+
+    must_try(state, step, K, d) : the arm that is pulled whatever its index is, or K.
+    """
 
     def choose(block: Block, knobs: Any, state: Any) -> int:
         if not is_large(state, block):
             return choose_once(block, knobs, state)
-        view = seen(state, block, [float(knob[0]) for knob in knobs])
-        arm = int(np.argmax(view.share))
-        return arm if view.share[arm] == 1.0 else choose_largest(block, view.index)
+        K, d = block.x.shape[1:]
+        forced = K if must_try is None else must_try(state, block.first, K, d)
+        if forced < K:
+            return forced
+        return choose_largest(block, seen(state, block, [float(knob[0]) for knob in knobs]).index)
 
     return choose
 
@@ -205,7 +212,8 @@ def estimates(state: Any, block: Block) -> tuple[FloatArray, FloatArray]:
             rows = x[k : k + TOGETHER]
             times = np.matmul(rows, V_inv, out=product[: len(rows)])
             np.einsum("kd,kd->k", times, rows, out=variance[k : k + TOGETHER])
-        return x @ state.theta_hat[0, 0], np.sqrt(np.abs(variance, out=variance), out=variance)
+        mean = np.einsum("kd,d->k", x, state.theta_hat[0, 0])  # not by BLAS: equal rows have equal means
+        return mean, np.sqrt(np.abs(variance, out=variance), out=variance)
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
     score_linear(block, state, mean, width)
     return mean, width
