@@ -64,21 +64,28 @@ def apart(name):
     return fixed, put
 
 
-@intrinsic
-def copy(typing, target, i, source, j, n):
+def copy(target, i, source, j, n):
     """Copy n neighbours, source[j:] to target[i:], which never meet: as one move, where n is a constant that is small.
 
     A loop around it is not vectorised. That is good where places are not known beforehand: processors gather slowly.
     """
-    if target.dtype != source.dtype or target.dtype.bitwidth != 64:
-        return None
+    target[i : i + n] = source[j : j + n]
 
-    def code(context, builder, signature, args):
-        def place(array, kind, at):
-            return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
 
-        to, start = place(args[0], signature.args[0], args[1]), place(args[2], signature.args[2], args[3])
-        cgutils.raw_memcpy(builder, to, start, args[4], 8)
-        return context.get_dummy_value()
+@overload(copy, inline="always")
+def _copy(target, i, source, j, n):
+    @intrinsic
+    def move(typing, target, i, source, j, n):
+        def code(context, builder, signature, args):
+            def place(array, kind, at):
+                return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
 
-    return types.none(target, types.intp, source, types.intp, types.intp), code
+            to, start = place(args[0], signature.args[0], args[1]), place(args[2], signature.args[2], args[3])
+            cgutils.raw_memcpy(builder, to, start, args[4], 8)
+            return context.get_dummy_value()
+
+        return types.none(target, types.intp, source, types.intp, types.intp), code
+
+    if target.dtype == source.dtype and target.dtype.bitwidth == 64:
+        return lambda target, i, source, j, n: move(target, i, source, j, n)
+    return None
