@@ -57,17 +57,10 @@ class Inputs:
 
     def context(self, x: Any, n_arms: int) -> tuple[FloatArray, int]:
         """One context as rows: (1, d) and 0 if the arms share it, (K, d) and 1 if each has its own."""
-        if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (self.n_features,) and self._is_usual(x):
+        usual = (self.n_features,), (n_arms, self.n_features)
+        if type(x) is np.ndarray and x.dtype == np.float64 and x.shape in usual and self._is_usual(x):
             self._pending = None
-            return x[None].copy(), 0
-        if (
-            type(x) is np.ndarray
-            and x.dtype == np.float64
-            and x.shape == (n_arms, self.n_features)
-            and self._is_usual(x)
-        ):
-            self._pending = None
-            return x.copy(), 1
+            return np.atleast_2d(x).copy(), x.ndim - 1
         values = self._plain("x", x)
         if np.ndim(values) == 1 or (is_frame(x) and np.shape(values)[0] == 1):
             values = self._array("x", values, (self.n_features,) if np.ndim(values) == 1 else (1, self.n_features))
