@@ -13,7 +13,6 @@ from armspan import Greedy, simulate
 from armspan.agents import Agent, FamilyAgent
 from armspan.environments import BoxContexts, FiniteContexts
 from armspan.errors import ArmspanError, NotApplicable
-from armspan.kernels.block import Tally
 from armspan.kernels.eigen import smallest_eigenvalue
 from armspan.kernels.families.forced import ANY, FREE
 from armspan.kernels.families.lasso import fit
@@ -306,11 +305,7 @@ def test_lasso_beats_ols_where_few_of_many_features_matter() -> None:
 
 def switches(policy: Any, env: Any, horizon: int, runs: int) -> Any:
     """When each run has switched."""
-    learner = policy.learner(env, np.arange(runs))
-    block = env.stream(3, np.arange(runs)).draw(0, horizon)
-    tally = Tally(np.zeros(horizon, dtype=np.int64), np.zeros((runs, 1, env.n_arms), np.uint32))
-    learner.advance(block, np.array([horizon]), np.empty((runs, 1)), tally)
-    return learner.state.switched_at[:, 0]
+    return simulate(env, policy, horizon=horizon, runs=runs, seed=3).switched_at["greedy first"]
 
 
 def test_greedy_first_stays_greedy_where_contexts_are_diverse() -> None:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from armspan import BestFixedArm, ContextUCB, Greedy, LinTS, LinUCBd, Result, simulate
+from armspan import BestFixedArm, ContextUCB, Greedy, GreedyFirst, LinTS, LinUCBd, Result, simulate
 from armspan.environments import Bernoulli, BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted, NotApplicable
 from armspan.events.events import Events
@@ -63,14 +63,15 @@ def usual_policies(name: str) -> list[Any]:
 
 
 def everyone(name: str) -> list[Any]:
-    """All of the registry that GPUs run, two whose arms share what they learn, one with a family nobody else has.
+    """All of the registry that GPUs run, two whose arms share what they learn, one that switches soon, a family apart.
 
     But for the best fixed arm in the box, which takes a minute to find without numba.
     """
     env = environments()[name]
     kinds: Any = [kind for kind in REGISTERED.values() if name != "box" or kind is not BestFixedArm]
     shared = LinUCBd(shared=True, label="shared"), LinTS(shared=True, label="shared, sampled")
-    return [policy for policy in (*(kind() for kind in kinds), *shared, Coin()) if runs_there(policy, env)]
+    others = *shared, GreedyFirst(t0=4, label="hasty"), Coin()
+    return [policy for policy in (*(kind() for kind in kinds), *others) if runs_there(policy, env)]
 
 
 def runs_there(policy: Any, env: Any) -> bool:
@@ -258,6 +259,7 @@ def results(name: str, result: Result) -> dict[str, Any]:
         f"{name} pseudo_regret": result.pseudo_regret,
         f"{name} noise": result.noise,
         f"{name} suboptimal": result.suboptimal_pulls,
+        f"{name} switched": np.array(list(result.switched_at.values())),
         f"{name} engine": np.array(result.engine),
     }
 

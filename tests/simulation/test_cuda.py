@@ -48,6 +48,7 @@ def assert_same(simulated: dict[str, Any], name: str, expected: Result) -> None:
     np.testing.assert_allclose(simulated[f"{name} pseudo_regret"], expected.pseudo_regret, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(simulated[f"{name} suboptimal"], expected.suboptimal_pulls)
     np.testing.assert_allclose(simulated[f"{name} noise"], expected.noise, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(simulated[f"{name} switched"], np.array(list(expected.switched_at.values())))
 
 
 @pytest.mark.parametrize("name", list(cuda_cases.environments()))
@@ -59,6 +60,10 @@ def test_the_same_choices_and_noise_as_on_the_cpu(simulated: dict[str, Any], nam
 def test_the_generic_kernel_runs_every_family_as_the_cpu_does(simulated: dict[str, Any], name: str) -> None:
     expected = cuda_cases.run(name, "cpu", cuda_cases.everyone(name), **cuda_cases.BRIEF)
     assert_same(simulated, f"{name} generic", expected)
+
+
+def test_runs_switch_there_too(simulated: dict[str, Any]) -> None:
+    assert any(simulated[f"{name} generic switched"].any() for name in cuda_cases.environments())
 
 
 def test_the_generic_kernel_does_not_depend_on_how_long_launches_are(simulated: dict[str, Any]) -> None:

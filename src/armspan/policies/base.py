@@ -121,6 +121,7 @@ class Policy(ABC):
     promise: ClassVar[str] = "none proved"
     assumes: ClassVar[str] = ""
     learns: ClassVar[bool] = True
+    switches: ClassVar[bool] = False
     label: str | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -256,9 +257,17 @@ class Policy(ABC):
     @property
     def compiled(self) -> str | None:
         """The family that engines may run it by; None where it has none, or a form of its own."""
-        where = {name: _definer(type(self), name) for name in ("family", "learner", "reference")}
-        same = all(issubclass(where["family"], where[name]) for name in ("learner", "reference"))
-        return self.family if same else None
+        return self.family if self._says_itself("family") else None
+
+    @property
+    def can_switch(self) -> bool:
+        """Whether its runs may go over to another rule, and say when: see `Result.switched_at`."""
+        return self.switches and self._says_itself("switches")
+
+    def _says_itself(self, name: str) -> bool:
+        """Whether this attribute was set for the policy as it is, and not for one whose form it has replaced."""
+        where = _definer(type(self), name)
+        return all(issubclass(where, _definer(type(self), form)) for form in ("learner", "reference"))
 
     @property
     def explains(self) -> bool:

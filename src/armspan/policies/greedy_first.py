@@ -21,7 +21,7 @@ class GreedyFirst(OLSBandit):
         λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀);   it switches if λ̂₀ = 0, or once min_a λ_min(Σxxᵀ of arm a) < λ̂₀t/4
 
     λ̂₀ counts as 0 up to 10⁻⁵ of the mean square of features, so that units do not matter; in their code, up to 10⁻⁵.
-    The field `switched_at` of what is learnt says when each run switched: 0 for never.
+    `Result.switched_at` says when each run switched.
 
     Parameters
     ----------
@@ -41,6 +41,7 @@ class GreedyFirst(OLSBandit):
     promise: ClassVar[str] = "log T"
     assumes: ClassVar[str] = "what OLSBandit assumes"
     family: ClassVar[str | None] = "greedy_first"
+    switches: ClassVar[bool] = True
     t0: int | None = None
 
     def __post_init__(self) -> None:

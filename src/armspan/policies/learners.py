@@ -48,6 +48,11 @@ class FamilyLearner:
         if self._family.tidy is not None and last % self._family.every == 0:
             self._family.tidy(self.state)
 
+    @property
+    def switched_at(self) -> IntArray:
+        """Of a policy that switches, after how many rewards each run has (R,); 0 where it has not."""
+        return np.asarray(self.state.switched_at[:, 0])
+
     def _live(
         self, block: Block, knobs: tuple[FloatArray, ...], marks: IntArray, curve: FloatArray, tally: Tally
     ) -> None:

@@ -16,7 +16,7 @@ class Job:
     """What an engine is given.
 
     It fills pseudo_regret (P, R, C), noise_sums (P, R, C), or (1, R, C) where all policies meet the same noise,
-    suboptimal_pulls (P, R, bins, K), events by the policy's number, and finished (R,).
+    suboptimal_pulls (P, R, bins, K), events and switched_at (R,) by the policy's number, and finished (R,).
     """
 
     def __init__(
@@ -42,6 +42,8 @@ class Job:
         self.finished = np.zeros(R, dtype=bool)
         n = 0 if regions is None else regions.basis.shape[1]
         self.events = {p: Events.empty(R, horizon, n, K, C) for p in explained}
+        switching = [p for p, policy in enumerate(policies) if getattr(policy, "can_switch", False)]
+        self.switched_at = {p: np.zeros(R, np.int64) for p in switching}
         self._progress = progress
         self._done, self._lock, self._stop = 0, threading.Lock(), threading.Event()
 

@@ -70,6 +70,9 @@ class Result:
     suboptimal_pulls : (P, R, B, K) array or None
         Pulls of each arm that cost something, in the B bins of time of `armspan.simulation.octaves`, the last one
         first; None in a result that an older version saved.
+    switched_at : dict
+        For each policy that can switch from one rule to another, as `GreedyFirst` can, an array (R,): after how many
+        rewards each run did so; 0 if it never did.
     """
 
     policies: tuple[str, ...]
@@ -84,6 +87,7 @@ class Result:
     engine: str
     events: dict[str, Events] = field(default_factory=dict)
     suboptimal_pulls: NDArray[np.uint32] | None = None
+    switched_at: dict[str, IntArray] = field(default_factory=dict)
 
     @cached_property
     def regret(self) -> FloatArray:
@@ -121,6 +125,7 @@ class Result:
             noise=self.noise[rows] if self.noise.ndim == 3 else self.noise,
             suboptimal_pulls=None if pulls is None else pulls[rows],
             events={name: events for name, events in self.events.items() if name in policies},
+            switched_at={name: steps for name, steps in self.switched_at.items() if name in policies},
         )
 
     def mean(self) -> FloatArray:
@@ -174,9 +179,10 @@ class Result:
         Summary
             The rows; printed, a table.
         """
-        mean, sd, (low, high) = self.mean()[:, -1], self.sd()[:, -1], self.interval()
+        low, high = self.interval()
+        mean, sd, least, most = (column[:, -1].tolist() for column in (self.mean(), self.sd(), low, high))
         rows = [
-            SummaryRow(name, float(mean[p]), float(sd[p]), float(low[p, -1]), float(high[p, -1]), self.growth(name))
+            SummaryRow(name, mean[p], sd[p], least[p], most[p], self.growth(name), self.switched_at.get(name))
             for p, name in enumerate(self.policies)
         ]
         return Summary(rows, steps=int(self.checkpoints[-1]), runs=self.runs.size)
@@ -324,12 +330,13 @@ class Result:
             The file. An older one with this name stays until the new one is complete.
         """
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "events": list(self.events)}
-        header |= {name: getattr(self, name) for name in _WORDS}
+        header |= {name: getattr(self, name) for name in _WORDS} | {"switched_at": list(self.switched_at)}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         if self.suboptimal_pulls is not None:
             arrays["suboptimal_pulls"] = self.suboptimal_pulls
         for number, events in enumerate(self.events.values()):
             arrays |= {f"events {number} {name}": array for name, array in events.arrays().items()}
+        arrays |= {f"switched_at {number}": steps for number, steps in enumerate(self.switched_at.values())}
         with whole_file(path) as file:
             np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
 
@@ -369,7 +376,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
                 raise ValueError
             if header.get("version") not in range(1, VERSION + 1):
                 raise BadFile(f"{path} has format version {header.get('version')}; this armspan reads 1 to {VERSION}")
-            result = _checked(header, *_content(archive, header))
+            result = _checked(header, *_content(archive, header), _switches(archive, header))
     except OSError as error:
         raise BadFile(f"cannot read {path}: {error.strerror or error}") from None
     except BadFile:
@@ -400,6 +407,11 @@ def _content(archive: zipfile.ZipFile, header: dict[str, Any]) -> tuple[dict[str
     return arrays, events
 
 
+def _switches(archive: zipfile.ZipFile, header: dict[str, Any]) -> dict[str, Any]:
+    """When runs switched, by policies; older versions did not save it."""
+    return {name: _array(archive, f"switched_at {number}") for number, name in enumerate(header.get("switched_at", []))}
+
+
 def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """One array, if it is as large as its own header says: NumPy makes room for what that claims."""
     entry = archive.getinfo(f"{name}.npy")
@@ -414,7 +426,9 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def _checked(header: dict[str, Any], arrays: dict[str, Any], events: dict[str, dict[str, Any]]) -> Result | None:
+def _checked(
+    header: dict[str, Any], arrays: dict[str, Any], events: dict[str, dict[str, Any]], switches: dict[str, Any]
+) -> Result | None:
     """The result, if its parts fit together."""
     names, horizon = header["policies"], header["horizon"]
     words = isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -428,13 +442,16 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any], events: dict[str, d
     watched = {name: Events(**parts) for name, parts in events.items()}
     fit = whole and real and min(shape) > 0 and all(name in names for name in watched)
     fit = fit and all(entry.fits(*shape[1:], horizon) for entry in watched.values())
+    fit = fit and all(name in names for name in switches)
+    fit = fit and all(steps.dtype == np.int64 and steps.shape == shape[1:2] for steps in switches.values())
     pulls = arrays.get("suboptimal_pulls")
     if fit and pulls is not None:
         bins = octaves.count(horizon)
         fit = pulls.dtype == np.uint32 and pulls.ndim == 4 and pulls.shape[:3] == (*shape[:2], bins)
     if not fit:
         return None
-    return Result(**{name: header[name] for name in _WORDS} | {"policies": tuple(names)}, **arrays, events=watched)
+    words_of = {name: header[name] for name in _WORDS} | {"policies": tuple(names)}
+    return Result(**words_of, **arrays, events=watched, switched_at=switches)
 
 
 def _is_whole(value: Any, first: int, end: int) -> bool:
@@ -480,6 +497,11 @@ def concatenate(results: Sequence[Result]) -> Result:
         pseudo_regret=np.concatenate([result.pseudo_regret for result in results], axis=1),
         noise=np.concatenate([result.noise for result in results], axis=-2),
         suboptimal_pulls=_joined([result.suboptimal_pulls for result in results]),
+        switched_at={
+            name: np.concatenate([result.switched_at[name] for result in results])
+            for name in first.switched_at
+            if all(name in result.switched_at for result in results)  # an older version did not save it
+        },
     )
 
 

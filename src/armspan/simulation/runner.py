@@ -160,6 +160,7 @@ def _result(job: Job, engine: str, digits: str, rows: IntArray | slice) -> Resul
         seed=job.seed,
         engine=engine,
         events={names[p]: entry.rows(rows) for p, entry in job.events.items()},
+        switched_at={names[p]: entry[rows] for p, entry in job.switched_at.items()},
     )
 
 

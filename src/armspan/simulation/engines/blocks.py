@@ -29,7 +29,8 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
     """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
     runs = np.ascontiguousarray(job.runs[chunk])
     stream = job.env.stream(job.seed, runs)
-    learners = [job.env.facing(make(runs), runs) for make in makers]
+    own: list[Any] = [make(runs) for make in makers]
+    learners = [job.env.facing(learner, runs) for learner in own]
     noise_so_far = np.zeros((len(job.noise_sums), runs.size, 4))
     for first, size, marks, columns in plan.segments(job.horizon, job.checkpoints, block_steps):
         block = stream.draw(first, size)
@@ -39,16 +40,18 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
         for p, learner in enumerate(learners):
             if job.stopped:
                 return
-            own = block._replace(noise=block.noise.copy()) if block.clicks else block
-            learner.advance(own, marks, curve, Tally(bins, job.suboptimal_pulls[p, chunk]))
+            met = block._replace(noise=block.noise.copy()) if block.clicks else block
+            learner.advance(met, marks, curve, Tally(bins, job.suboptimal_pulls[p, chunk]))
             job.pseudo_regret[p, chunk, columns] = curve[:, :width]
             if p in job.events:
                 job.events[p].mark(chunk, columns, learner)
             if p < len(job.noise_sums):
-                sum_noise(own.noise, marks, noise_so_far[p], curve)
+                sum_noise(met.noise, marks, noise_so_far[p], curve)
                 job.noise_sums[p, chunk, columns] = curve[:, :width]
             job.advanced(runs.size * size)
     for p, events in job.events.items():
         counting: Any = learners[p]
         events.take(chunk, counting.counted)
+    for p, switched_at in job.switched_at.items():
+        switched_at[chunk] = own[p].switched_at
     job.finished[chunk] = True

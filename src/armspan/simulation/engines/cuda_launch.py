@@ -90,6 +90,8 @@ class Chunk:
         self.schedules: list[Any] = [knobs[name] for name in problem.family.knobs]
         state = problem.family.empty(1, **problem.sizes)
         problem.family.fresh(state, {name: knob for name, knob in knobs.items() if not callable(knob)})
+        names = [field.name for field in problem.family.fields]
+        self.switch = names.index("switched_at") if policy.can_switch else -1
         self.kernel, self.grid = form.kernel(R), form.grid(R)
         start = np.full(R, rows_of_chain - 1)  # the last row of the tables is the start's
         self.carried = there(Carried(np.zeros(R), np.zeros(R), start, device.knowledge(form, state, R)))
@@ -143,6 +145,8 @@ class Chunk:
             for copy in copies:
                 copy.result()
         device.fetch(self.suboptimal, suboptimal[self.rows])
+        if self.number in self.work.switched_at:
+            self.work.switched_at[self.number][self.rows] = self.carried.knowledge[0][self.switch].copy_to_host()[0]
         if self.events is not None and not self.work.stopped:
             self.events.take(self.rows, here(self.counted.counted))
 

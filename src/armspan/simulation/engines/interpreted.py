@@ -18,9 +18,15 @@ from armspan.policies.base import Chance
 
 
 class Actor(Protocol):
-    """One run of a policy. mark : what the latest choice was; whose reward comes late must have it set again."""
+    """One run of a policy. mark : what the latest choice was; whose reward comes late must have it set again.
+
+    switched_at : of a policy that switches, after how many rewards it has; 0 if it has not.
+    """
 
     mark: Any
+
+    @property
+    def switched_at(self) -> int: ...
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         """The arm to pull, for features x (K, d)."""
@@ -49,6 +55,10 @@ class ReferenceActor:
         if hasattr(self._reference, "mark"):
             self._reference.mark = mark
 
+    @property
+    def switched_at(self) -> int:
+        return int(getattr(self._reference, "switched_at", 0))
+
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         if self._probabilities is not None:
             p = self._probabilities(x, context, step)
@@ -63,6 +73,7 @@ class UserActor:
     """A user's own agent: choose(x) and update(arm, x, reward)."""
 
     mark: Any = None
+    switched_at = 0
 
     def __init__(self, agent: Any, name: str, n_arms: int) -> None:
         self._agent, self._name, self._n_arms = agent, name, n_arms
@@ -83,6 +94,11 @@ class InterpretedLearner:
     def __init__(self, actors: list[Actor], *, recurring: bool) -> None:
         self._actors, self._recurring = actors, recurring
         self._regret = np.zeros(len(actors))
+
+    @property
+    def switched_at(self) -> IntArray:
+        """Of each actor (R,)."""
+        return np.array([actor.switched_at for actor in self._actors])
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""

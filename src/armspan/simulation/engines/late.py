@@ -27,6 +27,10 @@ class LateActor:
         self._coming: list[tuple[int, int, Any, tuple[Any, ...]]] = []
         self._now = 0
 
+    @property
+    def switched_at(self) -> int:
+        return self._actor.switched_at
+
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         """Learn the rewards that have come since, in the order of their arrival; then return the arm to pull."""
         self._now = step
@@ -63,6 +67,10 @@ class FamilyActor:
         self._zeros = np.zeros((1, env.n_arms))
         self._told = np.uint64(seed), np.array([run], dtype=np.int64), env.reward_scale
         self._by_context, self._step = any("n" in field.shape for field in self._family.fields), 0
+
+    @property
+    def switched_at(self) -> int:
+        return int(self._state.switched_at[0, 0]) if hasattr(self._state, "switched_at") else 0
 
     def choose(self, x: FloatArray, context: int, run: int, step: int) -> int:
         if self._family.tidy is not None and step > 1 and (step - 1) % self._family.every == 0:
