@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.types import functions
+from numba.extending import overload
 
 from armspan.kernels import _compile
 from tests.tolerance import assert_close
@@ -169,6 +171,42 @@ def test_the_collector_of_garbage_is_left_as_it_was(collecting: bool) -> None:
         assert gc.isenabled() == collecting
     finally:
         gc.enable()
+
+
+def ours(function: Any) -> Any:
+    """A function that is compiled like those of the package."""
+    function.__module__ = "armspan.kernels.hints"
+    return function
+
+
+def test_numba_is_left_as_it_was() -> None:
+    def failing(x: Any) -> Any:
+        return x.no_such_thing
+
+    before = functions.BaseFunction.get_call_type
+    assert _compile.kernel(ours(lambda x: 2.0 * x))(1.0) == 2.0
+    with pytest.raises(Exception, match="no_such_thing"):
+        _compile.kernel(ours(failing))(1.0)
+    assert functions.BaseFunction.get_call_type is before
+    assert not any("__deepcopy__" in vars(kind) for kind in _compile.NEVER_COPIED)
+
+
+def cancelled(a: Any, b: Any) -> Any:
+    """(a + b) - a, which is b where sums may be reordered."""
+    return (a + b) - a
+
+
+@overload(cancelled)
+def _cancelled(a: Any, b: Any) -> Any:
+    return cancelled
+
+
+def test_what_is_known_of_a_function_holds_for_the_options_that_it_was_compiled_with() -> None:
+    """A part in strict arithmetic and one without, in one kernel, which both call a function that inherits this."""
+    strict = _compile.exact_kernel(ours(lambda a, b: cancelled(a, b)))
+    loose = _compile.kernel(ours(lambda a, b: cancelled(a, b)))
+    both = _compile.exact_kernel(ours(lambda a, b: (strict(a, b), loose(a, b))))
+    assert both(1e17, 1.0) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("fault", ["a full disk", "a folder that is gone"])

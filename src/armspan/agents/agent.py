@@ -22,7 +22,7 @@ from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.lineage import Delta, Lineage
 from armspan.agents.policies import described, loader
 from armspan.agents.settings import Settings
-from armspan.agents.state import WIDE_FROM, State, Statistics
+from armspan.agents.state import SKETCHED_FROM, WIDE_FROM, State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
@@ -34,6 +34,13 @@ ndarray = np.ndarray  # looked up once, not every time
 learn_one: Any = kernels.learn.quick
 learn_single: Any = kernels.learn_single.quick
 BAD_SHAPE = kernels.BAD_SHAPE
+CHOOSERS: Any = (
+    (WIDE_FROM, kernels.choose_wide),
+    (SKETCHED_FROM, kernels.choose_by_sketches),
+    (kernels.FOURS_FROM, kernels.choose_by_fours),
+    (0, kernels.choose),
+)
+"""The kernels that choose in double precision, and from how many features on each pays."""
 
 
 class Agent:
@@ -69,8 +76,7 @@ class Agent:
         self._double = settings.dtype == "float64"
         self._chooser: Any = kernels.choose_single
         if self._double:
-            by_fours = kernels.choose_wide if settings.width >= WIDE_FROM else kernels.choose_by_fours
-            self._chooser = by_fours if settings.width >= kernels.FOURS_FROM else kernels.choose
+            self._chooser = next(chooser for least, chooser in CHOOSERS if settings.width >= least)
         self._choose_one = self._chooser.quick
         self._learner: Any = kernels.learn if self._double else kernels.learn_single
         self._plain = settings.schedule is None

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
-from numba.core import caching, event, ir, serialize, sigutils, types
+from numba.core import caching, event, ir, serialize, sigutils, targetconfig, types
 from numba.core import config as _config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
+from numba.core.types.functions import BaseFunction
 
 config: Any = _config  # untyped
+FUNCTION: Any = BaseFunction
 log = logging.getLogger("armspan")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,10 +146,71 @@ class Compiled(NamedTuple):
 
 
 class _Raw(JITCodeLibrary):
-    """The code of a part: it is optimised where it is taken in, and need not be so before, alone."""
+    """The code of a part, which nobody calls: it is optimised, and made into a machine's, where it is taken in."""
 
     def _optimize_final_module(self) -> None:
         pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        return _Nowhere
+
+
+class _Nowhere:
+    """In the place of the machine that a part is not on."""
+
+    @staticmethod
+    def set_env(name: str, env: Any) -> None:
+        """Nothing has this name there."""
+
+
+class _Answers:
+    """What numba's functions and operators make of numbers and arrays, asked once instead of at every use.
+
+    numba asks dozens of templates each time, a quarter of all the time that it takes to compile. Answers hold for one
+    compilation, and for functions with the same options: an answer may be a function that was compiled with those.
+    """
+
+    def __init__(self) -> None:
+        self._ask = FUNCTION.get_call_type
+        self._by_options: dict[Any, dict[Any, Any]] = {}
+        self._known: list[dict[Any, Any] | None] = []
+
+    def begin(self) -> None:
+        """A function begins to be compiled."""
+        if not self._known:
+            FUNCTION.get_call_type = lambda function, *asked: self._answer(function, *asked)
+        self._known.append(None)
+
+    def end(self) -> None:
+        """It has been compiled, or has failed."""
+        self._known.pop()
+        if not self._known:
+            FUNCTION.get_call_type = self._ask
+            self._by_options.clear()
+
+    def _answer(self, function: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(map(_is_plain, args)):
+            return self._ask(function, context, args, kws)
+        known = self._known[-1]
+        if known is None:
+            options = repr(targetconfig.ConfigStack.top_or_none())
+            known = self._known[-1] = self._by_options.setdefault(options, {})
+        key = function, context, args
+        if key not in known:
+            known[key] = self._ask(function, context, args, kws)
+        return known[key]
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether it is a number or an array, or several; other things may be functions that are still compiled."""
+    several: Any = kind if isinstance(kind, types.BaseTuple) else ()
+    return all(map(_is_plain, several)) if several else isinstance(kind, types.Number | types.Boolean | types.Array)
 
 
 class _Clock(event.Listener):
@@ -155,11 +218,12 @@ class _Clock(event.Listener):
 
     Meanwhile garbage is not collected: the collector would take a fifth of the time, and find nothing. And where numba
     copies a function to put it into another, it does not copy the list of all its variables for each of them, which
-    would take another fifth; it makes new variables anyway. Parts stay `_Raw`.
+    would take another fifth; it makes new variables anyway. Parts stay `_Raw`, and `_Answers` are kept.
     """
 
     def __init__(self) -> None:
         self.began: list[float] = []
+        self.answers = _Answers()
         self.libraries: list[Any] = []
         self.collecting = self.ours = False
         self.records: list[list[Compiled]] = []
@@ -172,12 +236,16 @@ class _Clock(event.Listener):
             if self.ours:
                 for kind in NEVER_COPIED:
                     kind.__deepcopy__ = lambda self, memo: self
+        if self.ours:
+            self.answers.begin()
         self.began.append(time.perf_counter())
         self.libraries.append(_library(_Raw if _is_part(happening) else JITCodeLibrary))
 
     def on_end(self, happening: Any) -> None:
         seconds, function = time.perf_counter() - self.began.pop(), happening.data["dispatcher"].py_func
         _library(self.libraries.pop())
+        if self.ours:
+            self.answers.end()
         if self.began:
             return
         if self.collecting:
@@ -228,7 +296,8 @@ def _compile(function: F, *, nogil: bool = True, **options: Any) -> F:
     """Nobody calls a kernel from C, so that it needs no wrapper for that, which would take time to compile."""
     options["no_cfunc_wrapper"] = True
     compiled = numba.njit(function, nogil=nogil, error_model="numpy", **options)
-    if _FOLDER is not None and not config.DISABLE_JIT:
+    is_part = options.get("no_cpython_wrapper", False)
+    if _FOLDER is not None and not config.DISABLE_JIT and not is_part:
         compiled._cache = _Cache(function)
     return cast(F, compiled)
 

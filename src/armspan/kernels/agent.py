@@ -384,6 +384,76 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
 
 
 @part
+def one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper):
+    """The two largest indices, and whose the first is. Changes S; the other parameters are those of `screened`.
+
+    length : the squared length of the row that arms share.
+    """
+    K, pruning = arms.shape[0], S[PRUNE] > 0.0
+    best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
+    for step in range(K):
+        k = first + step if first + step < K else first + step - K
+        if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
+            continue
+        evaluated += 1
+        if per_arm:
+            length = squared_length(rows, k)
+        variance = variance_of(arms, store, S[RIDGE], k, rows, k * per_arm, length)
+        mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
+        best, second, arm = weigh(k, mean, extra, variance, best, second, arm)
+    S[EVALUATED] += evaluated
+    return best, second, arm
+
+
+@part
+def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
+    """`one_by_one` for a row that arms share: those that have V⁻¹ wait until four can be looked at together."""
+    K, d, pruning = arms.shape[0], rows.shape[1], S[PRUNE] > 0.0
+    paired, fours = FOURS_FROM <= d <= LARGEST_PAIRS and K >= 8, d >= FOURS_FROM and K >= 4
+    if paired:
+        products(rows, np.int64(0), pairs)
+    best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
+    k0 = k1 = k2 = k3 = np.int64(0)
+    waiting = 0
+    for step in range(K + 3):
+        if step < K:
+            k = first + step if first + step < K else first + step - K
+            if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
+                continue
+            evaluated += 1
+            if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
+                k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
+                if waiting < 4:
+                    continue
+                waiting = 0
+                if pruning:
+                    m0, m1, m2, m3 = means[k0], means[k1], means[k2], means[k3]
+                else:
+                    m0, m1, m2, m3 = four_estimates(arms, k0, k1, k2, k3, rows)
+                if paired:
+                    v0, v1, v2, v3 = four_paired(store, k0, k1, k2, k3, d, pairs)
+                else:
+                    v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
+                best, second, arm = weigh(k0, m0, extra, v0, best, second, arm)
+                best, second, arm = weigh(k1, m1, extra, v1, best, second, arm)
+                best, second, arm = weigh(k2, m2, extra, v2, best, second, arm)
+                best, second, arm = weigh(k3, m3, extra, v3, best, second, arm)
+                continue
+        elif waiting > 0:  # those that were too few
+            k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
+        else:
+            break
+        if paired and step >= K:
+            variance = paired_form(store, k, d, pairs)
+        else:
+            variance = variance_of(arms, store, S[RIDGE], k, rows, np.int64(0), length)
+        mean = means[k] if pruning else estimate(arms, k, rows, np.int64(0))
+        best, second, arm = weigh(k, mean, extra, variance, best, second, arm)
+    S[EVALUATED] += evaluated
+    return best, second, arm
+
+
+@part
 def chosen(S, store, sketch, pairs, x):
     """The arm with the largest index for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
@@ -392,7 +462,7 @@ def chosen(S, store, sketch, pairs, x):
     looked at in fours. What depends on those or on x.ndim alone is left out when it is compiled.
     """
     K, d, begin, _, _ = borders(S)
-    arms, ridge = matrix(S, begin, K, THETA + d), S[RIDGE]
+    arms = matrix(S, begin, K, THETA + d)
     if S[CLOSED] > 0.0:
         return BUSY
     if x.ndim == 1:
@@ -428,56 +498,12 @@ def chosen(S, store, sketch, pairs, x):
     if sketch is not None:  # noqa: SIM102 - alone it is left out when it is compiled
         if sketched:
             return taken(S, screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper))
-    paired, fours = False, False
-    if pairs is not None:
-        paired, fours = FOURS_FROM <= d <= LARGEST_PAIRS and K >= 8, d >= FOURS_FROM and K >= 4
-        if paired:
-            products(rows, np.int64(0), pairs)
-    best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
-    k0 = k1 = k2 = k3 = np.int64(0)
-    waiting = 0  # arms that share a context are looked at in fours
-    for step in range(K + 3):
-        if step < K:
-            k = first + step if first + step < K else first + step - K
-            if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
-                continue
-            evaluated += 1
-            if pairs is not None:  # noqa: SIM102 - likewise
-                if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
-                    k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
-                    if waiting < 4:
-                        continue
-                    waiting = 0
-                    if pruning:
-                        m0, m1, m2, m3 = means[k0], means[k1], means[k2], means[k3]
-                    else:
-                        m0, m1, m2, m3 = four_estimates(arms, k0, k1, k2, k3, rows)
-                    if paired:
-                        v0, v1, v2, v3 = four_paired(store, k0, k1, k2, k3, d, pairs)
-                    else:
-                        v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
-                    best, second, arm = weigh(k0, m0, extra, v0, best, second, arm)
-                    best, second, arm = weigh(k1, m1, extra, v1, best, second, arm)
-                    best, second, arm = weigh(k2, m2, extra, v2, best, second, arm)
-                    best, second, arm = weigh(k3, m3, extra, v3, best, second, arm)
-                    continue
-        elif waiting > 0:  # those that were too few
-            k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
-        else:
-            break
-        variance, left = 0.0, paired and step >= K
-        if not left:
-            if per_arm:
-                length = squared_length(rows, k)
-            variance = variance_of(arms, store, ridge, k, rows, k * per_arm, length)
-        if pairs is not None:  # noqa: SIM102 - likewise
-            if left:
-                variance = paired_form(store, k, d, pairs)
-        mean = means[k] if pruning else estimate(arms, k, rows, k * per_arm)
-        best, second, arm = weigh(k, mean, extra, variance, best, second, arm)
+    if pairs is None:
+        best, second, arm = one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper)
+    else:
+        best, second, arm = by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper)
     if within(best, second, S[TIED_WITHIN]):
         arm = settled(S, arms, store, rows, per_arm, extra)
-    S[EVALUATED] += evaluated
     return taken(S, arm)
 
 
@@ -500,18 +526,20 @@ def kept(S):
 def choose(S, x):
     """The arm for x (d,) or (K, d), or why there is none. Changes S.
 
-    What pays only with more features is left out, so that it need not be compiled; sketches pay where arms have rows of
-    their own.
+    What pays only with more features is left out, so that it need not be compiled.
     """
-    store, sketch = kept(S)
-    if x.ndim == 1:
-        return chosen(S, store, None, None, x)
-    return chosen(S, store, sketch, None, x)
+    return chosen(S, kept(S)[0], None, None, x)
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
 def choose_by_fours(S, x):
     """`choose` for `FOURS_FROM` features or more."""
+    return chosen(S, kept(S)[0], None, room_for_pairs(S) if x.ndim == 1 else None, x)
+
+
+@atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
+def choose_by_sketches(S, x):
+    """`choose` for so many features that sketches pay where arms have rows of their own."""
     store, sketch = kept(S)
     if x.ndim == 1:
         return chosen(S, store, None, room_for_pairs(S), x)

@@ -10,7 +10,7 @@ import numpy as np
 from armspan import environments
 from armspan._typing import FloatArray, Progress
 from armspan.agents import Agent
-from armspan.agents.state import WIDE_FROM
+from armspan.agents.state import SKETCHED_FROM, WIDE_FROM
 from armspan.kernels import _compile
 from armspan.kernels._compile import Compiled
 from armspan.kernels.agent import FOURS_FROM
@@ -161,7 +161,11 @@ def _events() -> None:
 
 
 STEPS: tuple[Callable[[], None], ...] = (
-    *(_choose(*one_row_per_arm, d) for d in (2, FOURS_FROM, WIDE_FROM) for one_row_per_arm in ((), (2,))),
+    *(
+        _choose(*one_row_per_arm, d)
+        for d in (2, FOURS_FROM, SKETCHED_FROM, WIDE_FROM)
+        for one_row_per_arm in ((), (2,))
+    ),
     _update,
     _update_rows,
     _much,
