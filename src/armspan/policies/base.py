@@ -261,7 +261,7 @@ class Policy(ABC):
 
     @property
     def can_switch(self) -> bool:
-        """Whether its runs may go over to another rule, and say when: see `Result.switched_at`."""
+        """Whether its runs may go over to another rule. `Result.switched_at` has when each run did."""
         return self.switches and self._says_itself("switches")
 
     def _says_itself(self, name: str) -> bool:
