@@ -12,7 +12,18 @@ from unittest.mock import patch
 
 import numpy as np
 
-from armspan import BestFixedArm, ContextUCB, Greedy, GreedyFirst, LinTS, LinUCBd, Result, simulate
+from armspan import (
+    BestFixedArm,
+    ContextUCB,
+    EpsilonGreedy,
+    Greedy,
+    GreedyFirst,
+    LinTS,
+    LinUCB,
+    LinUCBd,
+    Result,
+    simulate,
+)
 from armspan.environments import Bernoulli, BoxContexts, FiniteContexts, MarkovContexts, Rademacher, paper_1a
 from armspan.errors import Interrupted, NotApplicable
 from armspan.events.events import Events
@@ -33,6 +44,7 @@ EVENTFUL = ("registers", "chain", "box")
 SHORT: Any = {"horizon": 6, "runs": 1, "seed": 2, "checkpoints": [3, 6]}
 """A team of 32 threads is slow to simulate."""
 TEAMED = [LinUCBd(), LinTS()]
+LEARNT = ("practical", "estimated")
 BRIEF: Any = {"horizon": 18, "runs": [4, 2**31 + 5], "checkpoints": [1, 9, 18]}
 """For the generic kernel, which is run for everyone."""
 
@@ -63,14 +75,15 @@ def usual_policies(name: str) -> list[Any]:
 
 
 def everyone(name: str) -> list[Any]:
-    """All of the registry that GPUs run, two whose arms share what they learn, one that switches soon, a family apart.
+    """All of the registry that GPUs run, some with other parameters, one that switches soon, and a family apart.
 
     But for the best fixed arm in the box, which takes a minute to find without numba.
     """
     env = environments()[name]
     kinds: Any = [kind for kind in REGISTERED.values() if name != "box" or kind is not BestFixedArm]
     shared = LinUCBd(shared=True, label="shared"), LinTS(shared=True, label="shared, sampled")
-    others = *shared, GreedyFirst(t0=4, label="hasty"), Coin()
+    learnt = [LinUCB(alpha=how, shared=one, label=f"{how} {one}") for how in LEARNT for one in (False, True)]
+    others = *shared, *learnt, EpsilonGreedy(until_sure=True), GreedyFirst(t0=4, label="hasty"), Coin()
     return [policy for policy in (*(kind() for kind in kinds), *others) if runs_there(policy, env)]
 
 

@@ -8,6 +8,7 @@ from armspan.environments.box import BoxContexts
 from armspan.environments.custom import CustomEnvironment
 from armspan.environments.delayed import DelayedRewards
 from armspan.environments.dial import PAPER_1A_LEVEL, diversity_dial
+from armspan.environments.drawn import bent_problem, shared_problem, sparse_problem
 from armspan.environments.drifting import DriftingContexts
 from armspan.environments.figure_1 import paper_1a, paper_1b, paper_1c
 from armspan.environments.finite import FiniteContexts
@@ -32,11 +33,14 @@ __all__ = [
     "Rademacher",
     "RewardTable",
     "as_environment",
+    "bent_problem",
     "diversity_dial",
     "labelled",
     "paper_1a",
     "paper_1b",
     "paper_1c",
+    "shared_problem",
+    "sparse_problem",
 ]
 
 

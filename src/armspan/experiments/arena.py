@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from armspan._typing import Progress
 from armspan.environments import (
-    BoxContexts,
     DelayedRewards,
     DriftingContexts,
     Environment,
@@ -17,11 +17,14 @@ from armspan.environments import (
     MarkovContexts,
     PerturbedContexts,
     RewardTable,
+    bent_problem,
     diversity_dial,
     labelled,
     paper_1a,
     paper_1b,
     paper_1c,
+    shared_problem,
+    sparse_problem,
 )
 from armspan.errors import BadFile, NotApplicable
 from armspan.experiments.standing import Bout, Problem
@@ -76,33 +79,10 @@ def _dominated() -> FiniteContexts:
     return FiniteContexts(features, [*env.theta, (-0.5, -0.5)], name="dominated arm")
 
 
-def _sparse() -> BoxContexts:
-    """60 features, of which 4 count."""
-    rng = np.random.default_rng(11)
-    theta = np.zeros((3, 60))
-    for arm in theta:
-        arm[rng.choice(60, size=4, replace=False)] = rng.normal(size=4)
-    return BoxContexts(theta, -1.0, 1.0, name="sparse")
-
-
-def _many_arms() -> BoxContexts:
-    """40 arms that share one θ."""
-    theta = np.random.default_rng(12).normal(size=8) / np.sqrt(8)
-    return BoxContexts(np.tile(theta, (40, 1)), -1.0, 1.0, noise=0.5, name="many arms, one θ")
-
-
 def _markov() -> MarkovContexts:
     rng = np.random.default_rng(13)
     features, theta = rng.normal(size=(3, 8, 3)), rng.normal(size=(3, 3))
     return MarkovContexts(features, theta, 0.9 * np.eye(8) + 0.1 / 8, name="Markov contexts")
-
-
-def _bent() -> RewardTable:
-    """Linear rewards, and up to 0.3 more or less by a sine."""
-    rng = np.random.default_rng(14)
-    x, theta = rng.normal(size=(400, 4)) / 2, rng.normal(size=(4, 4)) / 2
-    rewards = theta @ x.T + 0.3 * np.sin(2 * rng.normal(size=(4, 4)) @ x.T)
-    return RewardTable(np.broadcast_to(x, (4, 400, 4)), rewards, noise=0.5, name="a bent table")
 
 
 def _drifting() -> DriftingContexts:
@@ -150,11 +130,11 @@ PROBLEMS: tuple[Problem, ...] = (
     Problem("1c", lambda: paper_1c(0), 10_000, "The paper's Figure 1c: continuous contexts, five arms."),
     Problem("flat", lambda: diversity_dial(0.0), 50_000, "Not diverse: the best arm's contexts do not span."),
     Problem("dominated", _dominated, 50_000, "Figure 1a with a third arm that is never best."),
-    Problem("sparse", _sparse, 5_000, "60 features, of which 4 count."),
-    Problem("many", _many_arms, 5_000, "40 arms that differ by their features alone."),
+    Problem("sparse", partial(sparse_problem, seed=11), 5_000, "60 features, of which 4 count."),
+    Problem("many", partial(shared_problem, seed=12), 5_000, "40 arms that differ by their features alone."),
     Problem("markov", _markov, 20_000, "Contexts that stay for a while."),
     Problem("perturbed", _perturbed, 3_000, "Contexts picked by an adversary, and moved a little by chance."),
-    Problem("bent", _bent, 20_000, "Rewards that bend away from linear ones."),
+    Problem("bent", partial(bent_problem, seed=14), 20_000, "Rewards that bend away from linear ones."),
     Problem("drifting", _drifting, 20_000, "Parameters that change all the time."),
     Problem("delayed", _delayed, 3_000, "Rewards that come about 100 steps late; a tenth never comes."),
     Problem("tiny", _tiny_gaps, 20_000, "Arms that differ by a hundredth of the noise."),

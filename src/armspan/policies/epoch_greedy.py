@@ -9,7 +9,7 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
-from armspan.errors import InvalidParameter
+from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.least_squares import LeastSquaresPolicy
 from armspan.policies.references.explored import EpochReference, OracleReference
 from armspan.theory import Schedule
@@ -72,6 +72,11 @@ class EpochGreedy(LeastSquaresPolicy):
     @property
     def compiled(self) -> str | None:
         return super().compiled if self.oracle is None else None
+
+    def late_reference(self, application: Any) -> Any:
+        if self.oracle is not None:
+            raise NotApplicable(f"{self.name} has no agent with an oracle of its own; leave oracle out, or simulate it")
+        return super().late_reference(application)
 
     @property
     def needs_all_arms(self) -> str | None:

@@ -23,9 +23,10 @@ class ExpertPolicy(Policy):
     Parameters
     ----------
     experts : list, optional
-        Each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, or a function from the
-        features x (K, d) to a distribution (K,). One fixed arm each if left out. The uniform expert is added, as the
-        proofs want. With a function among them, a simulation runs in Python.
+        Each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, a classifier of scikit-learn
+        that was fitted with arms as classes, or a function from the features x (K, d) to a distribution (K,), such as
+        another agent's `propensities`. One fixed arm each if left out. The uniform expert is added, as the proofs
+        want. With a classifier or a function among them, a simulation runs in Python.
     reward_range : (float, float), default (0.0, 1.0)
         Bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a simulation learns
         what comes, and the bound is proved only for rewards inside.
@@ -39,7 +40,7 @@ class ExpertPolicy(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "experts", panel.frozen("experts", self.experts))
+        object.__setattr__(self, "experts", panel.frozen("experts", self.experts, classifiers=True))
         object.__setattr__(self, "reward_range", panel.reward_range(self.reward_range))
         if self.horizon is not None:
             _validate.whole("horizon", self.horizon, at_least=1)

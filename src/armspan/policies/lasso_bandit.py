@@ -26,9 +26,9 @@ class LassoBandit(Policy):
         λ₂,t = λ₂√((log t + log d)/t)
 
     Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
-    after one; that of all its pulls in free steps in which it contends with another arm. It ends after 1,000 sweeps at
-    the latest, which is too early where features are nearly the same: with a correlation of 0.999, β̂ᵀx can be off by
-    10⁻³, and more after a log was learnt at once. An agent takes late rewards as that of `OLSBandit` does.
+    after one; that of all its pulls in free steps in which it contends with another arm. It goes on until nothing moves
+    any more; with more than 100 features that are nearly the same, it ends after 10⁹/d² sweeps, before that. An agent
+    takes late rewards as that of `OLSBandit` does.
 
     Parameters
     ----------

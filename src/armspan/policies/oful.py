@@ -44,7 +44,7 @@ class OFUL(LinearPolicy):
 
     title: ClassVar[str] = "OFUL"
     family: ClassVar[str | None] = "oful"
-    promise: ClassVar[str] = "d√T"
+    promise: ClassVar[str] = "d√T; polylog T with a gap"
     assumes: ClassVar[str] = "bounds on θ and noise"
     delta: float = 0.05
     ridge: float | None = None
