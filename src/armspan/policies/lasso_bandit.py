@@ -27,8 +27,9 @@ class LassoBandit(Policy):
 
     Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
     after one; that of all its pulls in free steps in which it contends with another arm. It goes on until nothing moves
-    any more; with more than 100 features that are nearly the same, it ends after 10⁹/d² sweeps, before that. An agent
-    takes late rewards as that of `OLSBandit` does.
+    any more, for 100,000 sweeps at most, or 10⁹/d² with more than 100 features: up to a correlation of 0.999 it finds
+    β̂ to 10⁻⁶. On a GPU in single precision it ends after 1,000. An agent takes late rewards as that of `OLSBandit`
+    does.
 
     Parameters
     ----------

@@ -19,11 +19,12 @@ from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import LOWEST, best_of, row_of
 from armspan.kernels.marked import forced_marks
+from armspan.kernels.single import Precision
 
-ENOUGH, FEWEST_SWEEPS, MOST_SWEEPS, MOST_WORK = 1e-9, 1000, 100_000, 10**9
+ENOUGH, FEWEST_SWEEPS, MOST_SWEEPS, MOST_WORK = 1e-9, 1e3, Precision(1e5, 1e3), 1e9
 """β is found when a sweep moves no gradient by more than this part of the penalty, nλ/2; or after so many sweeps of d²
 operations each, or fewer where they would take more than a second or so. Only features that are nearly the same need so
-many."""
+many; in single precision, rounding moves them for ever."""
 
 
 class LassoState(NamedTuple):
@@ -84,7 +85,7 @@ def threshold(z, bar):
 @exact_kernel
 def fit(gram, beta, rest, m, bar, d):
     """β of model m by coordinate descent from where it is; bar : nλ/2. Changes beta and rest."""
-    sweep, moved, most = 0, np.inf, min(MOST_SWEEPS, max(FEWEST_SWEEPS, MOST_WORK // (d * d)))
+    sweep, moved, most = 0, np.inf, min(MOST_SWEEPS, max(FEWEST_SWEEPS, MOST_WORK / (d * d)))
     while sweep < most and moved > ENOUGH * bar:
         moved = 0.0
         for j in range(d):
