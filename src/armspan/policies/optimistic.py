@@ -1,5 +1,6 @@
 """Linear policies whose largest index wins: they have the tuned agent, and most of them the paper's schedule α_t."""
 
+import logging
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ UNTUNED = ("practical", "float32")
 """Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
+LOOKED_AT, UNEQUAL = 200, 30.0
+"""Contexts that are looked at, and how many times larger than another a feature may be, before a simulation warns."""
+LOG = logging.getLogger("armspan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +191,16 @@ class OptimisticPolicy(IndexPolicy):
     def penalty(self, env: Bounds) -> float:
         return super().penalty(env) / (RIDGES[self.learnt] * env.n_features if self.learnt else 1)
 
+    def check(self, env: Environment, horizon: int) -> None:
+        super().check(env, horizon)
+        apart = _apart(env) if self.learnt else 1.0
+        if apart > UNEQUAL:
+            LOG.warning(
+                "%s expects features of about one scale, and those of %s differ by a factor of %.3g: it will be slow "
+                "to learn what the small ones say; divide each feature by its standard deviation",
+                self.name, env.name, apart,
+            )  # fmt: skip
+
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {**super().sizes(env), **({"s": 3} if self.learnt else {})}
 
@@ -230,3 +244,16 @@ class OptimisticPolicy(IndexPolicy):
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))
         return partial(paper_alpha, n_features=env.n_features, bias=l * s, noise_scale=R)
+
+
+def _apart(env: Environment) -> float:
+    """How many times larger the largest feature is than the smallest that is not always 0; 1 where nobody can look."""
+    if not env.compiled:
+        return 1.0
+    try:
+        features = env.sample(LOOKED_AT)[0]
+    except NotApplicable:
+        return 1.0
+    largest = np.abs(features).reshape(-1, env.n_features).max(axis=0)
+    largest = largest[largest > 0]
+    return float(largest.max() / largest.min()) if largest.size else 1.0
