@@ -25,8 +25,9 @@ UNTUNED = ("practical", "float32")
 """Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
-LOOKED_AT, UNEQUAL = 200, 30.0
-"""Contexts that are looked at, and how many times larger than another a feature may be, before a simulation warns."""
+LOOKED_AT, UNEQUAL = 2000, 5.0
+"""Contexts that are looked at where they are not a finite set, and how many times larger than another a feature may be
+before a simulation warns."""
 LOG = logging.getLogger("armspan")
 
 
@@ -193,12 +194,12 @@ class OptimisticPolicy(IndexPolicy):
 
     def check(self, env: Environment, horizon: int) -> None:
         super().check(env, horizon)
-        apart = _apart(env) if self.learnt else 1.0
-        if apart > UNEQUAL:
+        times = apart(env) if self.learnt else 1.0
+        if times > UNEQUAL:
             LOG.warning(
-                "%s expects features of about one scale, and those of %s differ by a factor of %.3g: it will be slow "
-                "to learn what the small ones say; divide each feature by its standard deviation",
-                self.name, env.name, apart,
+                "%s expects features of about one scale, and those of %s differ by a factor of %.3g: it may lose "
+                "several times as much as it need; divide each feature by its largest size",
+                self.name, env.name, times,
             )  # fmt: skip
 
     def sizes(self, env: Any) -> Mapping[str, int]:
@@ -246,14 +247,18 @@ class OptimisticPolicy(IndexPolicy):
         return partial(paper_alpha, n_features=env.n_features, bias=l * s, noise_scale=R)
 
 
-def _apart(env: Environment) -> float:
-    """How many times larger the largest feature is than the smallest that is not always 0; 1 where nobody can look."""
+def apart(env: Environment) -> float:
+    """How many times larger the largest feature is than the smallest that is not always 0; 1 where nobody can look.
+
+    By the largest values and by the root mean squares, whichever are closer: a rare flag is small only in the mean, and
+    one that was standardised is large only where it is set.
+    """
     if not env.compiled:
         return 1.0
     try:
-        features = env.sample(LOOKED_AT)[0]
+        x, _, probabilities, _ = env.context_table(LOOKED_AT)
     except NotApplicable:
         return 1.0
-    largest = np.abs(features).reshape(-1, env.n_features).max(axis=0)
-    largest = largest[largest > 0]
-    return float(largest.max() / largest.min()) if largest.size else 1.0
+    largest, square = np.abs(x).max(axis=(0, 1)), np.tensordot(probabilities, (x**2).mean(axis=1), axes=1)
+    sizes = largest[square > 0], np.sqrt(square[square > 0])
+    return min(float(size.max() / size.min()) for size in sizes) if sizes[0].size else 1.0
