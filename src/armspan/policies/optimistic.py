@@ -198,7 +198,7 @@ class OptimisticPolicy(IndexPolicy):
         if times > UNEQUAL:
             LOG.warning(
                 "%s expects features of about one scale, and those of %s differ by a factor of %.3g: it may lose "
-                "several times as much as it need; divide each feature by its largest size",
+                "several times as much as it needs to; divide each feature by its largest size",
                 self.name, env.name, times,
             )  # fmt: skip
 
