@@ -1,13 +1,14 @@
 """How good is the recommendation? Its regret against the best policy's, in hindsight, of each of many problems.
 
-    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third] [--propensities]
+    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third logged] [--propensities]
     python -m benchmarks.recommendation --only dominated "twin suppliers" --runs 60
 
-The problems are those of the arena and sixty that were drawn by people who had read neither rules nor candidates. The
-first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. Everyone of
-the arena competes, with theory's parameters and practice's; with --propensities, everyone who draws decisions. Beside
-the recommendation stand what the rules say without a rehearsal, what they say to a log, LinUCB-d and LinUCB with α = 1.
-Every pair of a problem and a policy is a piece of work for one core.
+The problems are those of the arena and seventy-six that were drawn by people who had read neither rules nor candidates.
+The first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. The last
+sixteen come with logs that some earlier system wrote, and were drawn after the rehearsal for logs was fixed. Everyone
+of the arena competes, with theory's parameters and practice's; with --propensities, everyone who draws decisions.
+Beside the recommendation stand what the rules say without a rehearsal, LinUCB with practical α_t, LinUCB-d and LinUCB
+with α = 1. Every pair of a problem and a policy is a piece of work for one core.
 """
 
 import argparse
@@ -21,19 +22,26 @@ import numpy as np
 
 from armspan import LinTS, LinUCB, recommend, simulate
 from armspan._cores import available_cores
+from armspan.diversity import audit_log
+from armspan.environments import Environment, RewardTable
+from armspan.environments.table import TableEnvironment
 from armspan.errors import ArmspanError
 from armspan.experiments.arena import PROBLEMS, entries
 from armspan.policies import Policy
+from armspan.policies.optimistic import UNEQUAL, apart
 from armspan.policies.rules import by_rules
 from armspan.policies.yardstick import Yardstick
 from armspan.report.policies import is_random
 from benchmarks.fresh_problems import RECOMMENDATION
+from benchmarks.logged_problems import LOGGED
 from benchmarks.second_problems import SECOND
 from benchmarks.third_problems import THIRD
 
-BLIND = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD}
-RECOMMENDED, RULES, LOG = "recommended", "by the rules", "for a log"
-SHOWN = (RECOMMENDED, RULES, LOG, "LinUCB-d", "LinUCB, α = 1")
+BLIND = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD, "logged": {key: LOGGED[key][:2] for key in LOGGED}}
+RECOMMENDED, LOG, RULES, USUAL = "recommended", "from its log", "by the rules", "practical"
+SHOWN = (RECOMMENDED, LOG, RULES, USUAL, "LinUCB-d", "LinUCB, α = 1")
+LOGS = 3
+"""Logs of each problem that has one; each gets a recommendation of its own."""
 SEED = 7
 
 Key = tuple[str, str]
@@ -44,9 +52,17 @@ def problem(where: str, key: str) -> tuple[Any, int]:
     """The environment and the horizon of a problem."""
     if where in BLIND:
         make, horizon = BLIND[where][key]
-        return make(), horizon
+        return (_at_one_scale(make()) if where == "logged" else make()), horizon
     found = next(one for one in PROBLEMS if one.key == key)
     return found.make(), found.horizon
+
+
+def _at_one_scale(env: Environment) -> Environment:
+    """With each feature divided by its largest size, where the advice for a log begins with that."""
+    if apart(env) <= UNEQUAL or not isinstance(env, TableEnvironment):
+        return env
+    x = env.features / np.abs(env.features).max(axis=(0, 1))
+    return RewardTable(x, env.reward_table, env.probabilities, env.noise, name=env.name)
 
 
 def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy]:
@@ -62,13 +78,18 @@ def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy
 
 
 def advise(task: tuple[str, str, bool]) -> tuple[Key, dict[str, Policy]]:
-    """What is recommended there, in three ways."""
+    """What is recommended there, in several ways."""
     where, key, propensities = task
     env, horizon = problem(where, key)
     rules = by_rules(env, propensities=propensities).policy
-    log: Policy = LinTS(scale=env.noise_scale or 0.1) if propensities else LinUCB(alpha="practical")
+    usual: Policy = LinTS(scale=env.noise_scale or 0.1) if propensities else LinUCB(alpha="practical")
     rehearsed = recommend(env, horizon=horizon, propensities=propensities).policy
-    return (where, key), {RECOMMENDED: rehearsed, RULES: rules, LOG: log}
+    found = {RECOMMENDED: rehearsed, RULES: rules, USUAL: usual}
+    for i in range(LOGS if where == "logged" else 0):
+        X, arms, rewards = LOGGED[key][2](i)
+        log = audit_log(X, arms.tolist(), rewards, arm_names=list(range(env.n_arms)))
+        found[f"{LOG} {i}"] = recommend(log, horizon=horizon, propensities=propensities).policy
+    return (where, key), found
 
 
 def final(task: tuple[Key, str, Policy, int]) -> tuple[Key, str, float]:
@@ -102,6 +123,10 @@ def measure(keys: list[Key], runs: int, *, propensities: bool) -> tuple[dict[Key
         except KeyboardInterrupt:
             print("stopped; these problems were finished:")
     found = {key: regrets for key, regrets in found.items() if len(regrets) == len(everyone[key])}
+    for regrets in found.values():
+        of_logs = [regrets[name] for name in regrets if name.startswith(LOG)]
+        if of_logs:
+            regrets[LOG] = float(np.mean(of_logs))
     return found, {key: policies[RECOMMENDED].name for key, policies in advised.items()}
 
 
@@ -130,11 +155,11 @@ def main() -> None:
         except ArmspanError as error:
             print(f"without {key}: {error}")
     found, advised = measure(keys, args.runs, propensities=args.propensities)
-    shown = SHOWN[: 3 if args.propensities else None]
     for where in dict.fromkeys(place for place, _ in found):
+        here = [key for key in found if key[0] == where]
+        shown = [name for name in (SHOWN[:4] if args.propensities else SHOWN) if name in found[here[0]]]
         print(f"\n{where}: mean final regret over {args.runs} runs, relative to the best policy's")
         print(f"{'problem':22}" + "".join(f"{name:>15}" for name in shown) + "  best policy, recommended policy")
-        here = [key for key in found if key[0] == where]
         least = {key: min(found[key], key=lambda name, key=key: found[key][name]) for key in here}  # type: ignore[misc]
         ratios = {name: [found[key][name] / max(found[key][least[key]], 1e-9) for key in here] for name in shown}
         for i, (place, key) in enumerate(here):

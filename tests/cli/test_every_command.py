@@ -31,7 +31,10 @@ WORKS: dict[str, list[list[str]]] = {
     "sweep": [[GRID, *SMALL]],
     "explain-run": [[SPEC, *SMALL]],
     "bound": [[SPEC, "--horizon", "300"], [str(ROOT / "examples" / "offers.toml"), "--horizon", "300"]],
-    "audit": [[LOG, "--arm", "offer", "--reward", "spent"]],
+    "audit": [
+        [LOG, "--arm", "offer", "--reward", "spent"],
+        [LOG, "--arm", "offer", "--reward", "spent", "--horizon", "50"],
+    ],
     "warm-up": [[]],
     "completion": [["bash"], ["zsh"], ["fish"]],
 }
@@ -47,6 +50,7 @@ WRONG: dict[str, list[tuple[list[str], str]]] = {
     "bound": [([SPEC, "--horizon", "0"], "horizon must be an integer from 1 to 4294967296, got 0")],
     "audit": [
         ([LOG, "--arm", "offer", "--reward", "spent", "--level", "2"], "level must be > 0 and < 0.5, got 2"),
+        ([LOG, "--arm", "offer", "--reward", "spent", "--horizon", "0"], "horizon must be an integer >= 1, got 0"),
         ([LOG, "--features", " , "], "--features must be one or more names with commas between them, got ' , '"),
     ],
     "warm-up": [(["now"], "unrecognized arguments: now")],

@@ -30,6 +30,12 @@ def test_unequal_scales_are_told(how: str, caplog: pytest.LogCaptureFixture) -> 
         assert "divide each feature by its largest size" in sentence
 
 
+def test_the_same_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    env = FiniteContexts(np.array([[100.0, 0.5], [50.0, 1.0]]), THETA / [100.0, 1.0], name="told once")
+    assert len(said(env, [LinUCB(alpha="practical"), LinUCB(alpha="practical", shared=True)], caplog)) == 1
+    assert said(env, LinUCB(alpha="practical"), caplog) == []
+
+
 def test_nothing_is_said_where_all_is_well(caplog: pytest.LogCaptureFixture) -> None:
     unequal = BoxContexts(THETA / [1000.0, 1.0], [-1000.0, -1.0], [1000.0, 1.0])
     flag = FiniteContexts(np.eye(2)[[0] * 99 + [1]], THETA)  # rare, but not small

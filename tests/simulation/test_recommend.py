@@ -22,7 +22,9 @@ from armspan.environments import (
 )
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.rules import by_rules, one_theta_will_do
-from armspan.simulation.recommend import candidates
+from armspan.simulation.recommend import candidates, worlds
+
+X = np.array([[1.0, 0.5], [0.5, 1.0]])
 
 
 def log() -> Any:
@@ -52,7 +54,9 @@ class TestTheRules:
         env = BoxContexts(np.tile([0.5, -0.2], (3, 1)), -1, 1, noise=0.3)
         assert by_rules(env).policy == LinUCB(alpha=0.3, shared=True)
         assert by_rules(DelayedRewards(env, steps=3)).policy == LinUCB(alpha=0.3, shared=True)
-        assert recommend(armspan.audit(env)).policy == LinUCB(alpha="practical", shared=True)  # it knows no noise
+        x, theta = env.sample(50)[0], np.tile([0.5, -0.2], (3, 1))
+        seen = armspan.audit(contexts=x, theta_hat=theta)
+        assert recommend(seen).policy == LinUCB(alpha="practical", shared=True)  # it knows no noise
 
     def test_probabilities(self) -> None:
         assert by_rules(diversity_dial(0.0), propensities=True).policy == LinTS(scale=1.0)
@@ -112,6 +116,62 @@ class TestTheRehearsal:
             by_rules(env, propensities=True).policy.agent(2, 2)
 
 
+class TestReports:
+    def test_the_report_on_an_environment_is_as_good_as_the_environment(self) -> None:
+        env = diversity_dial(0.0)
+        assert recommend(armspan.audit(env), horizon=50) == recommend(env, horizon=50)
+
+    def test_the_one_who_loses_least_in_worlds_like_the_log_is_recommended(self) -> None:
+        """By curves of the same runs, simulated one policy and one world at a time and ranked here."""
+        found = log()
+        places = worlds(found.likely, found.name)
+        largest = max(places, key=lambda world: world.parameter_bound)
+        regret = {}
+        for policy in candidates(largest, 100, None, propensities=False):
+            final = np.concatenate(
+                [simulate(place, policy, horizon=100, runs=10, seed=20_201 + i).pseudo_regret[0, :, -1]
+                 for i, place in enumerate(places)]
+            )  # fmt: skip
+            regret[policy] = final.mean() + 2 * final.std(ddof=1) / 50**0.5
+        advice = recommend(found, horizon=100)
+        assert [advice.policy, *(other.policy for other in advice.alternatives)] == sorted(
+            regret, key=regret.__getitem__
+        )
+        assert "in a rehearsal in 5 worlds drawn from a model of the log" in advice.line
+        assert advice.policy.agent(3, 2).choose(np.ones(2)) in (0, 1, 2)
+
+    def test_one_theta_is_not_tried_out_where_arms_look_alike(self) -> None:
+        places = worlds(log().likely, "a log")
+        assert not any(getattr(one, "shared", False) for one in candidates(places[0], 9, None, propensities=False))
+        assert any(getattr(one, "shared", False) for one in candidates(paper_1b(), 9, None, propensities=False))
+
+    def test_contexts_that_were_seen_rehearse_if_the_noise_is_told(self) -> None:
+        seen = armspan.audit(contexts=X, theta_hat=X)
+        assert "in a rehearsal here" in recommend(seen, horizon=50, noise_scale=0.1).line
+
+    def test_units_of_features_do_not_matter(self) -> None:
+        """Features of different sizes are divided by their largest before the rehearsal, and the advice says so."""
+        rng = np.random.default_rng(0)
+        x, arms = np.column_stack([rng.uniform(0, 1, 400), np.ones(400)]), rng.integers(3, size=400)
+        x[0, 0] = 1.0
+        rewards = rng.normal(size=400) + x[:, 0] * (arms == 1)
+        plain, unequal = (audit_log(x * unit, arms.tolist(), rewards) for unit in ([1.0, 1.0], [1000.0, 1.0]))
+        one, other = recommend(plain, horizon=100), recommend(unequal, horizon=100)
+        assert one.policy == other.policy
+        assert other.line == f"{one.line} Divide each feature by its largest size first: they differ by 610 times."
+        assert "Divide each feature by its largest size first" in recommend(unequal).line
+        assert "Divide" not in recommend(plain).line
+
+    def test_a_log_without_variation_has_no_rehearsal(self) -> None:
+        same = audit_log(np.ones((60, 1)), [0, 1] * 30, np.ones(60))
+        assert same.likely is None
+        assert recommend(same, horizon=100) == recommend(same)
+
+    def test_the_noise_of_a_log_is_that_of_its_residuals(self) -> None:
+        policy: Any = recommend(log(), propensities=True).policy
+        assert policy.scale == pytest.approx(1.0, rel=0.15)
+
+
 def test_the_words() -> None:
     text = str(by_rules(paper_1a()))
     assert text.startswith("Recommended: LinUCB(shared=True, alpha=1)\n  One θ is enough to find the best arm")
@@ -136,7 +196,11 @@ def test_nothing_is_promised_where_rewards_come_late(late: Any) -> None:
         (lambda: recommend(3), "problem must be an environment or the report of an audit, got 3"),
         (lambda: recommend(paper_1a(), noise_scale=0.0), "noise_scale must be"),
         (lambda: recommend(paper_1a(), horizon=0), "horizon must be"),
-        (lambda: recommend(armspan.audit(paper_1a()), horizon=9), "horizon must be left out with a report"),
+        (
+            lambda: recommend(armspan.audit(contexts=X, theta_hat=X), horizon=9),
+            "noise_scale must be given with a horizon",
+        ),
+        (lambda: recommend(log(), horizon=0), "horizon must be"),
     ],
 )
 def test_bad_input_is_one_sentence(call: Any, sentence: str) -> None:

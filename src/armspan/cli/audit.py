@@ -3,18 +3,20 @@
 import argparse
 from typing import Any
 
+from armspan import _validate
 from armspan._files import write_text
 from armspan._json import as_json
 from armspan.cli.arguments import add_output
 from armspan.cli.output import can_draw, need, output_folder, show, tell
-from armspan.cli.parser import add_command, names, number, path
+from armspan.cli.parser import add_command, names, number, path, whole
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.evidence import LEVEL
 from armspan.simulation.recommend import recommend
 
 EXAMPLE = """\
 armspan audit examples/offers-log.csv --arm offer --reward spent
-armspan audit log.parquet --features "age, visits" --out out/audit"""
+armspan audit log.parquet --features "age, visits" --out out/audit
+armspan audit log.csv --horizon 10000"""
 
 
 def add_parser(commands: Any) -> None:
@@ -52,6 +54,12 @@ def add_parser(commands: Any) -> None:
         metavar="R",
         help="with --strict: scale of the noise (default: the residuals' standard deviation)",
     )
+    parser.add_argument(
+        "--horizon",
+        type=whole,
+        metavar="T",
+        help="try out which policy to run for T decisions, in worlds like this log (default: go by rules)",
+    )
     add_output(parser, "the figure, audit.json and audit.html")
     parser.set_defaults(run=run)
 
@@ -59,6 +67,8 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, say which columns are used and which rows are not, audit, print, write the page."""
     need("pandas")
+    if args.horizon is not None:
+        _validate.whole("horizon", args.horizon, at_least=1)
     from armspan.cli import log_table
     from armspan.cli.log_columns import on_one_line
 
@@ -81,17 +91,19 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = log.words()
-    advice = recommend(audit)
+    advice = recommend(audit, horizon=args.horizon)
     numbers = numbers_of(audit, log.arm_names) | {"rows_left_out": log.bad, "missing": log.missing}
     numbers |= {"columns_left_out": log.left_out, "notes": log.notes, "recommended": advice.line}
+    numbers |= {"alternatives": advice.others}
     if args.json:
         print(as_json(numbers))
     else:
-        show("\n".join([*words, str(audit), advice.line, audit.so]))
+        others = advice.others if args.horizon else []
+        show("\n".join([*words, str(audit), advice.line, *others, audit.so]))
     if folder is not None and draws:
         from armspan.report import audit as report
 
-        tell(report.write(audit, words, folder), args.json)
+        tell(report.write(audit, advice, words, folder), args.json)
     if folder is not None:
         write_text(folder / "audit.json", as_json(numbers) + "\n")
     return 0

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from armspan.diversity.data import check_names
 from armspan.diversity.directions import always, combination, plainest, scaled
 from armspan.diversity.evidence import LEVEL, MARGIN, PART, Evidence, best_shares, both, evidence, leaders
 from armspan.diversity.fits import Fits, Whitened, check_sizes, fewest_rows, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.likely import Likely, likely
 from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
@@ -95,6 +96,8 @@ class LoggedDiversity:
     shared_spread : float
         Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
         features, so it does not matter which is best.
+    likely : Likely or None
+        A model of the log, in which `armspan.recommend` can try out policies; None where rewards do not vary.
     """
 
     name: str
@@ -109,6 +112,7 @@ class LoggedDiversity:
     leadless: tuple[float, float]
     weakest: FloatArray
     shared_spread: float
+    likely: Likely | None = field(repr=False)
 
     @property
     def shared_words(self) -> str:
@@ -405,6 +409,7 @@ def _in_words(
         leadless=found.leadless,
         weakest=np.array([answers.functional(problem, direction) for direction in found.weakest]),
         shared_spread=weakest(X.T @ X / len(X))[0],
+        likely=likely(X, judged.white.z, judged.arms, judged.rewards, judged.fits.gram),
     )
 
 

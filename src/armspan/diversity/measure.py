@@ -111,6 +111,7 @@ def audit_problem(
         meta=meta,
         samples=None if exact else SAMPLES,
         verdicts=(),
+        problem=env,
     )
     return replace(report, verdicts=verdicts(report, env.noise_scale))
 

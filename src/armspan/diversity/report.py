@@ -1,7 +1,7 @@
 """What an audit finds: numbers and words for every arm, numbers and verdicts for all of them together."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -130,6 +130,8 @@ class DiversityReport:
         How many contexts were drawn to measure all this; None if all contexts were looked at.
     verdicts : tuple of Verdict
         Questions with answers and reasons.
+    problem : Environment or ContextData
+        What was audited itself, in which `armspan.recommend` can try out policies.
     """
 
     environment: str
@@ -152,6 +154,7 @@ class DiversityReport:
     meta: MetaContexts | None
     samples: int | None
     verdicts: tuple[Verdict, ...]
+    problem: Any = field(repr=False, compare=False)
 
     @property
     def n_features(self) -> int:

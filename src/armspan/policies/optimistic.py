@@ -4,13 +4,14 @@ import logging
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, ClassVar, Never
 
 import numpy as np
 
 from armspan import _validate
+from armspan.diversity.likely import sizes_apart
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.base import Application, Bounds, Reference, bound, features_of
@@ -196,11 +197,11 @@ class OptimisticPolicy(IndexPolicy):
         super().check(env, horizon)
         times = apart(env) if self.learnt else 1.0
         if times > UNEQUAL:
-            LOG.warning(
-                "%s expects features of about one scale, and those of %s differ by a factor of %.3g: it may lose "
-                "several times as much as it needs to; divide each feature by its largest size",
-                self.name, env.name, times,
-            )  # fmt: skip
+            _warn(
+                f"{self.name} expects features of about one scale, and those of {env.name} differ by a factor of "
+                f"{times:.3g}: it may lose several times as much as it needs to; divide each feature by its largest "
+                "size"
+            )
 
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {**super().sizes(env), **({"s": 3} if self.learnt else {})}
@@ -247,18 +248,18 @@ class OptimisticPolicy(IndexPolicy):
         return partial(paper_alpha, n_features=env.n_features, bias=l * s, noise_scale=R)
 
 
-def apart(env: Environment) -> float:
-    """How many times larger the largest feature is than the smallest that is not always 0; 1 where nobody can look.
+@lru_cache(maxsize=64)
+def _warn(sentence: str) -> None:
+    """Once for each sentence: policies are checked again and again."""
+    LOG.warning(sentence)
 
-    By the largest values and by the root mean squares, whichever are closer: a rare flag is small only in the mean, and
-    one that was standardised is large only where it is set.
-    """
+
+def apart(env: Environment) -> float:
+    """By how many times features differ in size, as far as anybody can look."""
     if not env.compiled:
         return 1.0
     try:
         x, _, probabilities, _ = env.context_table(LOOKED_AT)
     except NotApplicable:
         return 1.0
-    largest, square = np.abs(x).max(axis=(0, 1)), np.tensordot(probabilities, (x**2).mean(axis=1), axes=1)
-    sizes = largest[square > 0], np.sqrt(square[square > 0])
-    return min(float(size.max() / size.min()) for size in sizes) if sizes[0].size else 1.0
+    return sizes_apart(x, probabilities)

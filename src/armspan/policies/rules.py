@@ -17,6 +17,7 @@ from armspan.policies.lin_ts import LinTS
 from armspan.policies.linucb import LinUCB
 from armspan.policies.linucb_d import LinUCBd
 from armspan.policies.oful import OFUL
+from armspan.policies.optimistic import UNEQUAL
 
 SAMPLES = 2000
 """Contexts that are drawn to see whether one θ will do."""
@@ -45,9 +46,13 @@ class Recommendation:
         """The policy and the first reason."""
         return f"Recommended: {written(self.policy)}. {self.why[0]}"
 
+    @property
+    def others(self) -> list[str]:
+        """One line per alternative."""
+        return [f"or {written(other.policy)}: {other.words}" for other in self.alternatives]
+
     def __str__(self) -> str:
-        lines = [f"Recommended: {written(self.policy)}", *(f"  {sentence}" for sentence in self.why)]
-        return "\n".join([*lines, *(f"  or {written(other.policy)}: {other.words}" for other in self.alternatives)])
+        return "\n  ".join([f"Recommended: {written(self.policy)}", *self.why, *self.others])
 
     def _repr_html_(self) -> str:
         rows = [(written(other.policy), other.words) for other in self.alternatives]
@@ -59,9 +64,11 @@ class Recommendation:
 def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
     """The recommendation for an environment or for what an audit has found, without a rehearsal."""
     if isinstance(problem, LoggedDiversity):
-        facts = _Facts(shared=False, noise_scale=noise_scale, words=_said(problem))
+        if noise_scale is None and problem.likely is not None:
+            noise_scale = problem.likely.noise
+        facts = _Facts(shared=False, noise_scale=noise_scale, words=words_from(problem), scales=on_scales(problem))
     elif isinstance(problem, DiversityReport):
-        facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=_said(problem))
+        facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=words_from(problem))
     else:
         facts = _facts_of(problem, noise_scale)
     if propensities:
@@ -71,11 +78,12 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
 
 @dataclass(frozen=True)
 class _Facts:
-    """What the rules go by: whether one θ will do, the noise if known, and what was found in words."""
+    """What the rules go by: whether one θ will do, the noise if known, what was found in words, and of what sizes."""
 
     shared: bool
     noise_scale: float | None
     words: tuple[str, ...]
+    scales: str = ""
 
 
 def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
@@ -136,17 +144,23 @@ def _fit(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(root[:, None] * x, root * y, rcond=None)[0])
 
 
-def _said(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
+def words_from(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
     """What an audit says on constant regret, as a sentence."""
     verdict = report.verdicts[0]
     return (f"{verdict.question} {verdict.answer.capitalize()}. {verdict.reason}",)
+
+
+def on_scales(report: LoggedDiversity) -> str:
+    """What to do where features have different sizes, as the last part of a reason."""
+    times = 1.0 if report.likely is None else report.likely.sizes_apart
+    return f" Divide each feature by its largest size first: they differ by {times:.3g} times." * (times > UNEQUAL)
 
 
 def _separate(facts: _Facts) -> Recommendation:
     policy = LinUCB(alpha="practical")
     why = (
         "Its exploration follows the residuals: all it must be told is feature_bound, the length of the "
-        "longest context.",
+        f"longest context.{facts.scales}",
         *facts.words,
     )
     return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))

@@ -12,9 +12,9 @@ from armspan.diversity import LoggedDiversity
 from armspan.plots import bars, canvas
 from armspan.plots.labels import plain
 from armspan.plots.looks import SETTINGS
+from armspan.policies.rules import Recommendation
 from armspan.report import alts, page
 from armspan.report.figures import save
-from armspan.simulation.recommend import recommend
 
 CAPTION = (
     "Left: the share of contexts in which each arm may be best; the intervals hold for all arms at once. Middle: how "
@@ -39,7 +39,7 @@ WORDS = (
 )
 
 
-def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
+def write(audit: LoggedDiversity, advice: Recommendation, notes: Sequence[str], folder: Path) -> Path:
     """The page on one log; returns its path. notes : which columns and rows are part of it."""
     figure = audit_figure(audit)
     head = ["arm", "rows", "best in … of the contexts", "spread there", "weakest direction"]
@@ -48,7 +48,7 @@ def write(audit: LoggedDiversity, notes: Sequence[str], folder: Path) -> Path:
         page.picture(figure, CAPTION, alts.audit(audit)),
         page.table(head, arm_rows(audit)),
         page.heading("Which policy to run"),
-        page.paragraph(recommend(audit).line),
+        page.paragraph(advice.line),
         page.paragraph(audit.so),
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),

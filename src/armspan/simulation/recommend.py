@@ -1,6 +1,7 @@
-"""recommend(): which policy fits, by a rehearsal in an environment, or by rules for what an audit has found."""
+"""recommend(): which policy fits, by a rehearsal in an environment or in what a log leaves likely, or by rules."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,16 +9,21 @@ import numpy as np
 from armspan import _validate
 from armspan._text import amount, counted
 from armspan._typing import FloatArray
-from armspan.diversity import DiversityReport, LoggedDiversity
-from armspan.environments import Environment, as_environment
+from armspan.diversity import ContextData, DiversityReport, LoggedDiversity
+from armspan.diversity.likely import MOST_CONTEXTS, Likely
+from armspan.environments import Bernoulli, Environment, Gaussian, RewardTable, as_environment
+from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import HybridLinUCB, LinMED, LinTS, LinUCB, TruncatedLinUCB
 from armspan.policies.base import Policy
-from armspan.policies.rules import Choice, Recommendation, by_rules, words_on
+from armspan.policies.optimistic import UNEQUAL
+from armspan.policies.rules import Choice, Recommendation, by_rules, on_scales, words_from, words_on
 from armspan.simulation.runner import simulate
 
 HORIZON = 10_000
 MOST_RUNS, LEAST_RUNS = 50, 10
+WORLDS = 5
+"""Draws of what a log leaves likely; they share the runs."""
 WORK = 4e9
 """K·d² over all steps of one policy, roughly: the more one run takes, the fewer there are."""
 SEED = 20_201
@@ -34,9 +40,10 @@ def recommend(
 
     An environment can be tried out, so the few policies that did best in the arena rehearse in it, and the one that
     loses least is recommended: by its mean regret plus twice the standard error, so that a policy that sometimes
-    gets stuck is not mistaken for a good one. What an audit has found cannot be tried out. There, rules decide:
+    gets stuck is not mistaken for a good one. So it is with the report on an environment. For the audit of a log,
+    they rehearse in five worlds that are drawn from a model of the log, if you give a horizon. Otherwise rules decide:
     Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm
-    in every context; otherwise LinUCB with α_t from the residuals. The docs' page “Policies” says how often either
+    in every context; else LinUCB with α_t from the residuals. The docs' page “Policies” says how often each of these
     was right on problems that were not used to make them.
 
     Parameters
@@ -48,9 +55,9 @@ def recommend(
     noise_scale : float, optional
         R, for which rewards are R-subgaussian. An environment knows it.
     horizon : int, optional
-        How many steps you will take, and so will the rehearsal; 10,000 if left out. An environment that is
-        written in Python, or whose rewards come late, is slow to try out: without a horizon, rules decide there. A
-        report has no rehearsal, and takes no horizon.
+        How many steps you will take, and so will the rehearsal. If left out, it is 10,000, except where a rehearsal
+        may take long, or where an application should not wait for it: in an environment that is written in Python, or
+        whose rewards come late, and for a log, rules decide.
 
     Returns
     -------
@@ -61,16 +68,43 @@ def recommend(
         _validate.real("noise_scale", noise_scale, above=0)
     if horizon is not None:
         _validate.whole("horizon", horizon, at_least=1)
-    if isinstance(problem, DiversityReport | LoggedDiversity):
-        if horizon is not None:
-            raise InvalidParameter(f"horizon must be left out with a report, which has no rehearsal, got {horizon}")
-        return by_rules(problem, propensities=propensities, noise_scale=noise_scale)
+    told: Any = {"propensities": propensities, "noise_scale": noise_scale}
+    if isinstance(problem, LoggedDiversity):
+        if horizon is None or problem.likely is None:
+            return by_rules(problem, **told)
+        places = worlds(problem.likely, problem.name)
+        return _rehearsed(places, horizon, words_from(problem), first=on_scales(problem), **told)
+    if isinstance(problem, DiversityReport):
+        if not isinstance(problem.problem, ContextData):
+            return recommend(problem.problem, horizon=horizon, **told)
+        if horizon is None:
+            return by_rules(problem, **told)
+        return _rehearsed([_as_table(problem.problem, noise_scale)], horizon, words_from(problem), **told)
     if not (isinstance(problem, Environment) or hasattr(problem, "context")):
         raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
     env = as_environment(problem)
     if horizon is None and _is_slow(env):
-        return by_rules(env, propensities=propensities, noise_scale=noise_scale)
-    return _rehearsed(env, horizon or HORIZON, noise_scale, propensities=propensities)
+        return by_rules(env, **told)
+    return _rehearsed([env], horizon or HORIZON, words_on(env), **told)
+
+
+def worlds(likely: Likely, name: str) -> list[Environment]:
+    """Environments that a log leaves likely, with features of about one scale."""
+    x = likely.contexts
+    x = x / np.where(x.any(axis=0), np.abs(x).max(axis=0), 1.0) if likely.sizes_apart > UNEQUAL else x
+    noise = Bernoulli() if likely.clicks else Gaussian(likely.noise)
+    rng = np.random.default_rng(SEED)
+    draws = [likely.mean_rewards(rng) for _ in range(WORLDS)]
+    return [RewardTable(x, means, noise=noise, name=name) for means in draws]
+
+
+def _as_table(data: ContextData, noise_scale: float | None) -> Environment:
+    """Contexts that were seen as an environment; how large its noise is, nobody has said."""
+    if noise_scale is None:
+        raise InvalidParameter("noise_scale must be given with a horizon: contexts and theta_hat do not tell the noise")
+    x, means, _, _ = data.context_table(MOST_CONTEXTS)
+    kept = np.random.default_rng(SEED).permutation(len(x))[:MOST_CONTEXTS]
+    return RewardTable(np.swapaxes(x[kept], 0, 1), means[kept].T, noise=noise_scale, name=data.name)
 
 
 def _is_slow(env: Environment) -> bool:
@@ -97,7 +131,15 @@ def candidates(env: Environment, horizon: int, noise_scale: float | None, *, pro
         LinTS(scale=R),
         LinTS(scale=R, shared=True),
     ]
-    return [policy.within(horizon) for policy in (drawn if propensities else largest) if _fits(policy, env, horizon)]
+    everyone = drawn if propensities else largest
+    if _look_alike(env):
+        everyone = [policy for policy in everyone if not getattr(policy, "shared", False)]
+    return [policy.within(horizon) for policy in everyone if _fits(policy, env, horizon)]
+
+
+def _look_alike(env: Environment) -> bool:
+    """Whether all arms have the same features, so that one θ could not tell them apart."""
+    return isinstance(env, TableEnvironment) and bool((env.features == env.features[:1]).all())
 
 
 def _rounded_up(value: float) -> float:
@@ -116,28 +158,50 @@ def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
     return True
 
 
-def _rehearsed(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> Recommendation:
+def _rehearsed(
+    places: Sequence[Environment],
+    horizon: int,
+    words: tuple[str, ...],
+    *,
+    first: str = "",
+    noise_scale: float | None,
+    propensities: bool,
+) -> Recommendation:
+    """The one who loses least.
+
+    places : the environment, or several that may be the true one. words : what else is known there. first : what must
+    be done before, if anything.
+    """
+    env = max(places, key=lambda place: getattr(place, "parameter_bound", 0.0))
     everyone = candidates(env, horizon, noise_scale, propensities=propensities)
     odd = not 1 / USUAL <= env.feature_bound <= USUAL
     scale = f"features of {env.name} are up to {env.feature_bound:.3g} long; bring them to about 1"
     if not everyone:
         raise NotApplicable(f"no policy can rehearse here: {scale}")
     work = math.inf if _is_slow(env) else horizon * env.n_arms * env.n_features**2
-    runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS))
-    result = simulate(env, everyone, horizon=horizon, runs=runs, seed=SEED, checkpoints=[horizon])
-    final: FloatArray = result.pseudo_regret[:, :, -1]
-    mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(runs)
+    runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS)) // len(places)
+    final: FloatArray = np.concatenate(
+        [_lost(place, everyone, horizon, runs, SEED + i) for i, place in enumerate(places)], axis=1
+    )
+    mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(final.shape[1])
     order = np.argsort(mean + 2 * error, kind="stable")
     best = order[0]
     form = amount(mean[best], 2 * error[best])
+    where = "here" if len(places) == 1 else f"in {len(places)} worlds drawn from a model of the log"
     why = (
-        f"It lost least of {len(everyone)} in a rehearsal here: regret {_number(mean[best], form)} ± "
-        f"{_number(2 * error[best], form)} after {counted(horizon, 'step')}, {counted(runs, 'run')}.",
-        *words_on(env),
+        f"It lost least of {len(everyone)} in a rehearsal {where}: regret {_number(mean[best], form)} ± "
+        f"{_number(2 * error[best], form)} after {counted(horizon, 'step')}, {counted(final.shape[1], 'run')}.{first}",
+        *words,
         *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
     )
     others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
     return Recommendation(everyone[best], why, others)
+
+
+def _lost(env: Environment, everyone: list[Policy], horizon: int, runs: int, seed: int) -> FloatArray:
+    """Final regret (policies, runs)."""
+    result = simulate(env, everyone, horizon=horizon, runs=runs, seed=seed, checkpoints=[horizon])
+    return np.asarray(result.pseudo_regret[:, :, -1])
 
 
 def _number(value: float, form: str) -> str:
