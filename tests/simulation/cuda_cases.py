@@ -35,7 +35,7 @@ from armspan.kernels.gpu import forms
 from armspan.kernels.life import live
 from armspan.kernels.philox import HALF, POLICIES, unit, words
 from armspan.policies import POLICIES as REGISTERED
-from armspan.policies import Policy
+from armspan.policies import Policy, optimistic
 from armspan.simulation import runner
 from armspan.simulation.engines import cuda, cuda_launch
 
@@ -224,6 +224,7 @@ def main(path: str) -> None:
     cuda_launch.FIRST_LAUNCH, cuda_launch.FEWEST, cuda_launch.LAUNCH_SECONDS, cuda_launch.STAGE = 200, 1, 0.0, 3
     registers.FLUSH = 8
     forms.THREADS, forms.WARP = 4, 2  # the simulator starts a thread for each, whether it has a run or not
+    optimistic.LOOKED_AT = 10  # drawing contexts is slow without numba
     arrays: dict[str, Any] = {}
     with tidied_every(16):
         for name in environments():

@@ -28,7 +28,8 @@ class OLSBandit(LeastSquaresPolicy):
     Parameters
     ----------
     q : int, default 1
-        Forced pulls of an arm in a round. Theory: large enough. Practice: 1, as in Bastani and Bayati's experiments.
+        Forced pulls of an arm in a round. Theory: large enough. Practice: 1, as in Bastani and Bayati's experiments,
+        with a large h. With a small one, forced pulls alone rule arms out, and q = 1 is too few: runs get stuck.
     h : float, default 5
         An arm contends if forced pulls put it within h/2 of the best. Theory: by how much each arm is best somewhere.
         Practice: 5 in their experiments, 1 where rewards are 0 or 1.
