@@ -1,13 +1,15 @@
 """How much do the learnt kinds of exploration save, and what do they risk?
 
     python -m benchmarks.exploration [--runs 60] [--stuck-runs 10000] [--covered-runs 200] [--lost-runs 20]
+    python -m benchmarks.exploration --problems logged --stuck-runs 0 --lost-runs 0
 
 alpha="practical" and alpha="estimated" against the paper's α_t, and against the best of thirty pairs of a constant α
 and a ridge, in hindsight. On four problems of the arena, on ten that were drawn by someone who had not read the code
-(`fresh_problems.py`), and on twelve that another one drew when the rule was made (`blind_problems.py`). A run is stuck
-if in its last quarter it loses more than a fifth of what random choices would; that is also tried where half of all
-rewards are lost. Covered is a run in which every θ is inside the estimated ellipsoid after each of its first 1,000
-steps.
+(`fresh_problems.py`), on twelve that another one drew when the rule was made (`blind_problems.py`), and on sixteen that
+came later still, for the recommendation (`logged_problems.py`, with features at one scale). A run is stuck if in its
+last quarter it loses more than a fifth of what random choices would; that is also tried where half of all rewards are
+lost. Covered is a run in which every θ is inside the estimated ellipsoid after each of its first 1,000 steps; that is
+not asked where rewards are not linear.
 """
 
 import argparse
@@ -24,12 +26,20 @@ from armspan.experiments.arena import PROBLEMS
 from armspan.policies import Policy
 from benchmarks.blind_problems import BLIND
 from benchmarks.fresh_problems import EXPLORATION, far_from_zero
+from benchmarks.logged_problems import LOGGED
+from benchmarks.recommendation import problem as recommended_for
 
 OF_THE_ARENA = ("1a", "1b", "1c", "markov")
 STUCK_AT = ("1a", "1b", "markov")
 PRACTICAL, ESTIMATED = LinUCB(alpha="practical"), LinUCB(alpha="estimated")
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 RIDGES = (1.0, 0.1, 0.01)
+SETS: dict[str, tuple[str, ...]] = {
+    "arena": OF_THE_ARENA,
+    "fresh": tuple(EXPLORATION),
+    "blind": tuple(BLIND),
+    "logged": tuple(LOGGED),
+}
 SEED = 13
 FAR = "far from zero"
 
@@ -39,6 +49,8 @@ def problem(key: str) -> tuple[Any, int]:
     """The environment and the horizon of a problem."""
     if key == FAR:
         return far_from_zero(), 20_000
+    if key in LOGGED:
+        return recommended_for("logged", key)
     for drawn in (EXPLORATION, BLIND):
         if key in drawn:
             make, horizon = drawn[key]
@@ -85,6 +97,8 @@ def covered(task: tuple[str, int, int]) -> tuple[str, float]:
 
     key, n_runs, horizon = task
     env, _ = problem(key)
+    if env.outside_theory is not None:
+        return key, float("nan")
     runs = np.arange(n_runs)
     learner: Any = ESTIMATED.learner(env, runs)
     knobs: Any = [ESTIMATED.knobs(env)[name] for name in ("doubt", "noise")]
@@ -116,35 +130,48 @@ def main() -> None:
     parser.add_argument("--stuck-runs", type=int, default=10_000)
     parser.add_argument("--covered-runs", type=int, default=200)
     parser.add_argument("--lost-runs", type=int, default=20)
+    parser.add_argument("--problems", nargs="+", choices=tuple(SETS), default=tuple(SETS))
     args = parser.parse_args()
-    keys = [*OF_THE_ARENA, *EXPLORATION, *BLIND]
+    keys = [key for name in args.problems for key in SETS[name]]
+    stuck_at = [key for key in STUCK_AT if key in keys]
     with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
         regrets(("1a", 1))  # compiled here, once for all
         found = dict(pool.imap_unordered(regrets, [(key, args.runs) for key in keys]))
         inside = dict(pool.imap_unordered(covered, [(key, args.covered_runs, 1000) for key in keys]))
         parts = [
-            (key, range(n, min(n + 50, args.stuck_runs))) for key in STUCK_AT for n in range(0, args.stuck_runs, 50)
+            (key, range(n, min(n + 50, args.stuck_runs))) for key in stuck_at for n in range(0, args.stuck_runs, 50)
         ]
         in_the_end = pool.map(stuck, parts)
-        buried = pool.map(partial(stuck, lost=0.5), [(key, range(args.lost_runs)) for key in (*keys, FAR)])
+        asked = (*keys, FAR) if args.lost_runs else ()
+        buried = pool.map(partial(stuck, lost=0.5), [(key, range(args.lost_runs)) for key in asked])
     print(f"{'problem':24}{'practical gains':>16}{'of the best':>12}{'estimated gains':>16}{'covered':>9}")
     gains: list[tuple[float, float, float]] = []
     for key in keys:
         paper, practical, estimated, best = found[key]
         gains.append((paper / practical, practical / max(best, 1e-9), paper / estimated))
         print(f"{key:24}{gains[-1][0]:>16.2f}{gains[-1][1]:>12.2f}{gains[-1][2]:>16.2f}{inside[key]:>9.1%}")
-    old, new = len(OF_THE_ARENA), len(OF_THE_ARENA) + len(EXPLORATION)
-    groups = {"the first fourteen": slice(new), "ten of them": slice(old, new), "the last twelve": slice(new, None)}
-    for name, rows in groups.items():
-        columns = np.array(gains[rows])
+    clicks = [key for key in keys if problem(key)[0].noise.clicks]
+    groups = {
+        "the first fourteen": (*SETS["arena"], *SETS["fresh"]),
+        "ten of them": SETS["fresh"],
+        "the twelve": SETS["blind"],
+        "the sixteen with logs": SETS["logged"],
+        f"those {len(clicks)} whose rewards are clicks": clicks,
+    }
+    for name, members in groups.items():
+        if not set(members) <= set(keys) or not members:
+            continue
+        columns = np.array([gains[keys.index(key)] for key in members])
         practical, best, estimated = np.exp(np.log(columns).mean(axis=0))
         often = np.mean(columns[:, 0] >= 3)
         print(
             f"{name}: practical {practical:.2f} times less regret, 3 times or more in {often:.0%}, "
             f"{best:.2f} times the best, at most {columns[:, 1].max():.2f}; estimated {estimated:.2f} times less"
         )
-    for key in STUCK_AT:
+    for key in stuck_at:
         print(f"stuck at {key}: {sum(n for one, n in in_the_end if one == key)} of {args.stuck_runs} runs")
+    if not buried:
+        return
     where = ", ".join(f"{key} {n}" for key, n in buried if n)
     count = f"{sum(n for _, n in buried)} of {args.lost_runs * len(buried)} runs"
     print(f"stuck where half of the rewards are lost: {count} on {len(buried)} problems{f' ({where})' * bool(where)}")

@@ -23,12 +23,13 @@ import numpy as np
 from armspan import LinTS, LinUCB, recommend, simulate
 from armspan._cores import available_cores
 from armspan.diversity import audit_log
+from armspan.diversity.scales import UNEQUAL
 from armspan.environments import Environment, RewardTable
 from armspan.environments.table import TableEnvironment
 from armspan.errors import ArmspanError
 from armspan.experiments.arena import PROBLEMS, entries
 from armspan.policies import Policy
-from armspan.policies.optimistic import UNEQUAL, apart
+from armspan.policies.optimistic import apart
 from armspan.policies.rules import by_rules
 from armspan.policies.yardstick import Yardstick
 from armspan.report.policies import is_random

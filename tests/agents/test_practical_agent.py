@@ -1,5 +1,6 @@
 """The tuned agent whose exploration follows the noise that it sees: against the definition, step by step."""
 
+import logging
 import math
 from typing import Any
 
@@ -358,3 +359,30 @@ def test_all_ways_to_decide_try_again_at_the_same_steps(shared: bool) -> None:
             fresh.update(arm, np.ones(2), 50.0)
         many = fresh.choose_many(np.ones((20, 2)))
         assert [step + 7 for step, arm in enumerate(many) if arm in (1, 4)] == [17, 20]
+
+
+@pytest.mark.parametrize("d", [1, 3, 20])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_unequal_sizes_of_features_are_told_once(d: int, at_once: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """One by one and in a batch; with the constant of the intercept, for one feature alone has one size."""
+    rng = np.random.default_rng(0)
+    arms, X, rewards = rng.integers(3, size=400).tolist(), rng.uniform(size=(400, d)), rng.normal(size=400)
+
+    def told(sizes: Any, policy: Any) -> int:
+        agent = policy.agent(3, d, intercept=True)
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "armspan"):
+            if at_once:
+                agent.update(arms, X * sizes, rewards)
+                agent.update(arms, X * sizes, rewards)
+            else:
+                for arm, x, reward in zip(arms, X * sizes, rewards.tolist(), strict=True):
+                    agent.update(arm, x, reward)
+        return sum("features differ in size by a factor of" in record.getMessage() for record in caplog.records)
+
+    sizes = np.ones(d)
+    sizes[0] = 50.0
+    learnt, given = LinUCB(alpha="practical", feature_bound=100.0), LinUCB(alpha=1.0, feature_bound=100.0, ridge=1.0)
+    assert told(sizes, learnt) == 1
+    assert told(np.ones(d), learnt) == 0
+    assert told(sizes, given) == 0

@@ -716,6 +716,7 @@ class Agent:
             with self._closed():
                 if arm in self._state.place:
                     self._state.check(self._state.place[arm])
+                self._compare_sizes()
             return
         if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
             self._update_many(arm, x, reward)
@@ -753,6 +754,13 @@ class Agent:
                     state.window.relearn(state, k)
             elif code == kernels.DUE:
                 state.check(k)
+                self._compare_sizes()
+
+    def _compare_sizes(self) -> None:
+        """Warn where features of the contexts that are remembered differ much in size, if that matters."""
+        if self.settings.learnt:
+            seen = self._state.entries()
+            self._inputs.compare_sizes(seen[:, layout.FEATURES :], seen[:, layout.SEEN])
 
     def _knowledge(self, state: State) -> tuple[Any, ...]:
         """The arrays that kernels are given: one, or in single precision two."""
@@ -802,6 +810,8 @@ class Agent:
             with self._all_or_nothing() as state:
                 batch.learn(state, rows, chosen, y, seen)
             self._inputs.keep_names()
+            if self.settings.learnt:
+                self._inputs.compare_sizes(rows, np.ones(len(rows)))
 
     def _places(self, arms: Any) -> IntArray:
         """Rows of many arms."""

@@ -10,9 +10,12 @@ import numpy as np
 from armspan import _validate
 from armspan._frames import frame_values, is_frame, number
 from armspan._typing import FloatArray
+from armspan.diversity.scales import UNEQUAL, sizes_apart
 from armspan.errors import InvalidParameter
 
 LOGGER = logging.getLogger("armspan")
+FEWEST, MOST = 30, 2000
+"""Contexts that are looked at before features are said to differ in size."""
 
 
 class Limits(Protocol):
@@ -34,7 +37,7 @@ class Inputs:
     def __init__(self, settings: Limits, feature_names: Sequence[Any] | None = None) -> None:
         n_features = settings.n_features
         self.n_features, self.largest, self._settings = n_features, settings.largest, settings
-        self.too_long = 0
+        self.too_long, self._unequal = 0, False
         bound = settings.feature_bound
         self._usual = min(math.inf if bound is None else bound, self.largest / n_features / 2, 1e100)
         if feature_names is not None and (isinstance(feature_names, str) or not isinstance(feature_names, Sequence)):
@@ -108,6 +111,22 @@ class Inputs:
         if how == "clip" and np.isfinite(longest):
             rows = np.where(long[..., None], rows * (bound / np.where(long, lengths, 1.0))[..., None], rows)
         return rows
+
+    def compare_sizes(self, rows: FloatArray, seen: FloatArray) -> None:
+        """Warn, once, where features of contexts (n, d) differ much in size: learnt exploration takes them for one.
+
+        seen : (n,) how often each context came.
+        """
+        if self._unequal or seen.sum() < FEWEST:
+            return
+        rows, seen = rows[:MOST], seen[:MOST]
+        times = sizes_apart(rows[:, None], seen / seen.sum())
+        if times > UNEQUAL:
+            self._unequal = True
+            LOGGER.warning(
+                "features differ in size by a factor of %.3g, and exploration that follows the residuals expects about "
+                "one size: it may lose several times as much as it needs to; divide each by its largest size", times
+            )  # fmt: skip
 
     def _array(self, name: str, value: Any, shape: Sequence[int | str]) -> FloatArray:
         """Finite numbers with finite squares, writable because kernels are compiled for that."""

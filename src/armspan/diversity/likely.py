@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
+from armspan.diversity.scales import sizes_apart
 
 MOST_CONTEXTS = 2000
 """Contexts that are kept of a longer log."""
@@ -40,7 +41,7 @@ class Likely:
     @property
     def sizes_apart(self) -> float:
         """By how many times features differ in size."""
-        return sizes_apart(self.contexts[:, None], np.full(len(self.contexts), 1 / len(self.contexts)))
+        return sizes_apart(self.contexts[:, None])
 
     def mean_rewards(self, rng: np.random.Generator) -> FloatArray:
         """One draw of the mean reward (K, m) of each arm in each context."""
@@ -82,14 +83,3 @@ def likely(X: FloatArray, z: FloatArray, arms: IntArray, rewards: FloatArray, gr
         noise=float(np.sqrt(noise_2)),
         clicks=bool(np.isin(rewards, (0.0, 1.0)).all()),
     )
-
-
-def sizes_apart(x: FloatArray, probabilities: FloatArray) -> float:
-    """How many times larger the largest feature of contexts (n, K, d) is than the smallest that is not always 0.
-
-    By the largest values and by the root mean squares, whichever are closer: a rare flag is small only in the mean, and
-    one that was standardised is large only where it is set.
-    """
-    largest, square = np.abs(x).max(axis=(0, 1)), np.tensordot(probabilities, (x**2).mean(axis=1), axes=1)
-    sizes = largest[square > 0], np.sqrt(square[square > 0])
-    return min(float(size.max() / size.min()) for size in sizes) if sizes[0].size else 1.0

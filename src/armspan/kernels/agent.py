@@ -86,6 +86,8 @@ FOURS_FROM = 8
 """Features with which it pays to look at four arms at once."""
 ROWS_TOGETHER = 64
 """Contexts that are scored one after the other for one arm."""
+LOOK, LOOKS = 64, 8
+"""Where exploration is learnt, after every so many rewards, and how often, somebody looks at the sizes of features."""
 FIRST_CHECK, REBUILD = 1024, 8192
 """V⁻¹ is looked at every so many pulls, and whenever pulls have doubled: for pruning, which lives by λ_min, always."""
 SLACK = 1e-9
@@ -713,6 +715,8 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     pulls = int(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
     due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or doubled
+    if head[LEARNT] > 0.0 and mode < 0 and head[COUNTED] <= LOOKS * LOOK:
+        due = due or int(head[COUNTED]) % LOOK == 0
     if head[OFTEN] > 0.0:
         due = due or pulls % int(head[OFTEN]) == 0
     return DUE if due else 0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Never
 import numpy as np
 
 from armspan import _validate
-from armspan.diversity.likely import sizes_apart
+from armspan.diversity.scales import UNEQUAL, sizes_apart
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.base import Application, Bounds, Reference, bound, features_of
@@ -26,9 +26,8 @@ UNTUNED = ("practical", "float32")
 """Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
-LOOKED_AT, UNEQUAL = 2000, 5.0
-"""Contexts that are looked at where they are not a finite set, and how many times larger than another a feature may be
-before a simulation warns."""
+LOOKED_AT = 2000
+"""Contexts whose sizes are looked at where they are not a finite set."""
 LOG = logging.getLogger("armspan")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from armspan import _html
 from armspan._typing import FloatArray
 from armspan.diversity import DiversityReport, LoggedDiversity
+from armspan.diversity.scales import UNEQUAL
 from armspan.environments import DelayedRewards, Environment
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import NotApplicable
@@ -17,7 +18,6 @@ from armspan.policies.lin_ts import LinTS
 from armspan.policies.linucb import LinUCB
 from armspan.policies.linucb_d import LinUCBd
 from armspan.policies.oful import OFUL
-from armspan.policies.optimistic import UNEQUAL
 
 SAMPLES = 2000
 """Contexts that are drawn to see whether one θ will do."""

@@ -11,12 +11,12 @@ from armspan._text import amount, counted
 from armspan._typing import FloatArray
 from armspan.diversity import ContextData, DiversityReport, LoggedDiversity
 from armspan.diversity.likely import MOST_CONTEXTS, Likely
+from armspan.diversity.scales import UNEQUAL
 from armspan.environments import Bernoulli, Environment, Gaussian, RewardTable, as_environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import HybridLinUCB, LinMED, LinTS, LinUCB, TruncatedLinUCB
 from armspan.policies.base import Policy
-from armspan.policies.optimistic import UNEQUAL
 from armspan.policies.rules import Choice, Recommendation, by_rules, on_scales, words_from, words_on
 from armspan.simulation.runner import simulate
 
