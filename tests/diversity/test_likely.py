@@ -16,31 +16,49 @@ def model(X: np.ndarray, theta: np.ndarray, arms: np.ndarray, noise: float, rng:
     return found
 
 
-def test_the_truth_lies_as_far_from_the_mean_as_draws_do() -> None:
-    """200 random problems: the mean square of standardised distances is 1, within five standard errors."""
-    rng = np.random.default_rng(1)
-    squares = []
-    for _ in range(200):
-        K, d = int(rng.integers(2, 6)), int(rng.integers(1, 5))
-        X, arms = rng.normal(size=(120, d)), rng.integers(K, size=120)
+SHARES = [(0.25, 0.25, 0.25, 0.25), (0.99, 0.01), (0.5, 0.5, 0.0), (0.95, 0.01, 0.01, 0.01, 0.01, 0.01)]
+
+
+@pytest.mark.parametrize("shares", SHARES, ids=str)
+def test_the_truth_lies_as_far_from_the_mean_as_draws_do(shares: tuple[float, ...]) -> None:
+    """60 random problems: mean squares of standardised distances are about 1 for the arm with the fewest rows.
+
+    They were 6 to 60 where arms had few rows, when what all arms share was taken to be known.
+    """
+    rng, squares, inside = np.random.default_rng(1), [], []
+    for _ in range(60):
+        K, d = len(shares), int(rng.integers(2, 5))
+        X, arms = rng.normal(size=(500, d)), rng.choice(K, 500, p=shares)
         theta = rng.normal(size=d) + rng.uniform(0.3, 2) * rng.normal(size=(K, d))
         found = model(X, theta, arms, 0.5, rng)
-        truth = theta @ found.contexts.T
-        expected, draws = found.theta @ found.z.T, np.array([found.mean_rewards(rng) for _ in range(60)])
-        squares.append(float((((truth - expected) / draws.std(axis=0)) ** 2).mean()))
-    assert np.mean(squares) == pytest.approx(1.0, abs=5 * np.std(squares) / len(squares) ** 0.5)
-    assert np.std(squares) / len(squares) ** 0.5 < 0.1
+        truth, draws = theta @ found.contexts.T, np.array([found.mean_rewards(rng) for _ in range(60)])
+        away = np.abs(truth - found.expected_rewards())[-1] / draws.std(axis=0)[-1]
+        squares.append(float((away**2).mean()))
+        inside.append(float((away < 1.96).mean()))
+    assert 0.5 < np.mean(squares) < 2.5
+    assert np.mean(inside) > 0.85
 
 
-def test_an_arm_with_few_rows_is_drawn_from_what_other_arms_are_like() -> None:
-    rng = np.random.default_rng(2)
-    theta = np.concatenate([rng.normal(size=(9, 3)) * 2, [[0.0, 0.0, 0.0]]])
-    X, arms = rng.normal(size=(2000, 3)), np.append(rng.integers(9, size=1998), [9, 9])
-    found = model(X, theta, arms, 0.1, rng)
-    assert found.noise == pytest.approx(0.1, rel=0.1)
-    known, thin = found.spread[:9].max(), found.spread[9]
-    assert known < 0.02
-    assert sorted(thin > 1.0) == [False, False, True]  # two rows tell of two directions
+def test_few_rows_for_many_features() -> None:
+    """Fewer rows per arm than features: draws are as far off as they claim, though the noise is hardly known."""
+    rng, squares = np.random.default_rng(2), []
+    for _ in range(30):
+        X, arms, theta = rng.normal(size=(100, 20)), rng.integers(10, size=100), 0.5 * rng.normal(size=(10, 20))
+        found = model(X, theta, arms, 0.3, rng)
+        draws = np.array([found.mean_rewards(rng) for _ in range(60)])
+        apart = (theta @ found.contexts.T - found.expected_rewards()) / draws.std(axis=0)
+        squares.append(float((apart**2).mean()))
+    assert 0.6 < np.mean(squares) < 1.6
+
+
+def test_one_arm_alone_tells_nothing_of_another() -> None:
+    """It is drawn as far away as rewards vary."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1000, 3))
+    found = audit_log(X, [0] * 1000, X @ [1.0, 2.0, -1.0], arm_names=[0, 1]).likely
+    assert found is not None
+    means = np.array([found.mean_rewards(rng) for _ in range(200)])
+    assert 0.5 < (means[:, 1] - means[:, 0]).std() / (X @ [1.0, 2.0, -1.0]).std() < 2.5
 
 
 def test_clicks_stay_between_0_and_1_and_long_logs_are_cut() -> None:
@@ -52,7 +70,7 @@ def test_clicks_stay_between_0_and_1_and_long_logs_are_cut() -> None:
     assert found is not None
     assert found.clicks
     assert len(found.contexts) == MOST_CONTEXTS
-    assert (found.contexts[0] == X[4000]).all()
+    assert (found.contexts == X[4000]).all(axis=1).any()
     means = found.mean_rewards(rng)
     assert means.shape == (2, MOST_CONTEXTS)
     assert 0 <= means.min() <= means.max() <= 1
@@ -65,5 +83,12 @@ def test_units_of_the_rewards_do_not_matter(unit: float) -> None:
     one, other = audit_log(X, arms, rewards).likely, audit_log(X, arms, unit * rewards).likely
     assert one is not None
     assert other is not None
-    np.testing.assert_allclose(other.theta, unit * one.theta, rtol=1e-9)
-    np.testing.assert_allclose(other.spread, unit * one.spread, rtol=1e-9)
+    np.testing.assert_allclose(other.expected_rewards(), unit * one.expected_rewards(), rtol=1e-6, atol=1e-9 * unit)
+    np.testing.assert_allclose(other.posterior.spread, unit * one.posterior.spread, rtol=1e-6)
+
+
+def test_every_context_of_a_short_log_is_kept_once() -> None:
+    X = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0], [0.5, 1.0]])
+    found = audit_log(X, [0, 1, 0, 1], np.array([0.0, 1.0, 2.0, 1.0])).likely
+    assert found is not None
+    assert sorted(map(tuple, found.contexts)) == sorted(map(tuple, X))

@@ -127,9 +127,9 @@ class TestReports:
         places = worlds(found.likely, found.name)
         largest = max(places, key=lambda world: world.parameter_bound)
         regret = {}
-        for policy in candidates(largest, 100, None, propensities=False):
+        for policy in candidates(largest, 100, found.likely.noise, propensities=False):
             final = np.concatenate(
-                [simulate(place, policy, horizon=100, runs=10, seed=20_201 + i).pseudo_regret[0, :, -1]
+                [simulate(place, policy, horizon=100, runs=5, seed=20_201 + i).pseudo_regret[0, :, -1]
                  for i, place in enumerate(places)]
             )  # fmt: skip
             regret[policy] = final.mean() + 2 * final.std(ddof=1) / 50**0.5
@@ -137,7 +137,7 @@ class TestReports:
         assert [advice.policy, *(other.policy for other in advice.alternatives)] == sorted(
             regret, key=regret.__getitem__
         )
-        assert "in a rehearsal in 5 worlds drawn from a model of the log" in advice.line
+        assert "in a rehearsal in 10 worlds drawn from a model of the log, each from nothing" in advice.line
         assert advice.policy.agent(3, 2).choose(np.ones(2)) in (0, 1, 2)
 
     def test_one_theta_is_not_tried_out_where_arms_look_alike(self) -> None:
@@ -158,14 +158,39 @@ class TestReports:
         plain, unequal = (audit_log(x * unit, arms.tolist(), rewards) for unit in ([1.0, 1.0], [1000.0, 1.0]))
         one, other = recommend(plain, horizon=100), recommend(unequal, horizon=100)
         assert one.policy == other.policy
-        assert other.line == f"{one.line} Divide each feature by its largest size first: they differ by 610 times."
+        times = 1000 * np.sqrt((x[:, 0] ** 2).mean())
+        said = f"Divide each feature by its largest size first: they differ by {times:.3g} times."
+        assert other.line == f"{one.line} {said}"
         assert "Divide each feature by its largest size first" in recommend(unequal).line
         assert "Divide" not in recommend(plain).line
 
     def test_a_log_without_variation_has_no_rehearsal(self) -> None:
         same = audit_log(np.ones((60, 1)), [0, 1] * 30, np.ones(60))
         assert same.likely is None
-        assert recommend(same, horizon=100) == recommend(same)
+        found = recommend(same, horizon=100)
+        assert found.policy == recommend(same).policy
+        assert found.why == ("No rehearsal: all rewards are the same.", *recommend(same).why)
+
+    def test_an_offset_is_no_lack_of_variation(self) -> None:
+        rng = np.random.default_rng(0)
+        x = np.column_stack([rng.normal(size=300), np.ones(300)])
+        found = audit_log(x, rng.integers(2, size=300).tolist(), 1e6 + rng.normal(size=300))
+        assert "in a rehearsal" in recommend(found, horizon=20).line
+        assert found.likely is not None
+        assert found.likely.noise == pytest.approx(1.0, rel=0.1)
+
+    def test_rewards_that_are_not_linear_are_said_to_be(self) -> None:
+        rng = np.random.default_rng(0)
+        x = rng.uniform(1, 2, size=(2000, 1))
+        found = audit_log(x, rng.integers(2, size=2000).tolist(), 100 + rng.normal(size=2000))
+        assert "But do not trust it: " in recommend(found, horizon=20).line
+
+    def test_the_noise_that_is_told_is_that_of_the_worlds(self) -> None:
+        assert {world.noise_scale for world in worlds(log().likely, "a log", 3.0)} == {3.0}
+
+    def test_a_rehearsal_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("armspan.simulation.recommend.MOST_STEPS", 40)
+        assert "after 40 steps" in recommend(log(), horizon=2**32).line
 
     def test_the_noise_of_a_log_is_that_of_its_residuals(self) -> None:
         policy: Any = recommend(log(), propensities=True).policy

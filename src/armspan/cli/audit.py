@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = log.words()
-    advice = recommend(audit, horizon=args.horizon)
+    advice = recommend(audit, horizon=args.horizon, noise_scale=args.noise_scale)
     numbers = numbers_of(audit, log.arm_names) | {"rows_left_out": log.bad, "missing": log.missing}
     numbers |= {"columns_left_out": log.left_out, "notes": log.notes, "recommended": advice.line}
     numbers |= {"alternatives": advice.others}

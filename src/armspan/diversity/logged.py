@@ -97,7 +97,7 @@ class LoggedDiversity:
         Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
         features, so it does not matter which is best.
     likely : Likely or None
-        A model of the log, in which `armspan.recommend` can try out policies; None where rewards do not vary.
+        A model of the log, in which `armspan.recommend` can try out policies; None where all rewards are the same.
     """
 
     name: str
@@ -207,7 +207,8 @@ class Judged:
         z = self.white.z
         self.fits: Fits = fit_arms(self.white, arms, rewards, n_arms, alpha)
         spread = float(rewards.std())
-        spread = spread if spread > 1e-9 * float(np.abs(rewards).max()) else 0.0  # what is left is rounding
+        self.varies = spread > 1e-9 * float(np.abs(rewards).max())
+        spread = spread if self.varies else 0.0  # what is left is rounding
         self.margin = MARGIN * spread if margin is None else margin
         scale = self.fits.noise if noise_scale is None else noise_scale
         self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
@@ -239,6 +240,11 @@ class Judged:
         if self.lacks_intercept:
             return f"{answers.NO_INTERCEPT} Without it, the {off}"
         return f"The {off} Add features, such as squares or products, and ask again."
+
+    def model(self, X: FloatArray, arms: Sequence[str]) -> Likely:
+        """What the log leaves likely."""
+        told: Any = {"residual": self.fits.noise if self.fits.known.any() else None, "caveat": self.why_blind(arms)}
+        return likely(X, self.white.z, self.arms, self.rewards, self.fits.gram, **told)
 
     @property
     def lacks_intercept(self) -> bool:
@@ -409,7 +415,7 @@ def _in_words(
         leadless=found.leadless,
         weakest=np.array([answers.functional(problem, direction) for direction in found.weakest]),
         shared_spread=weakest(X.T @ X / len(X))[0],
-        likely=likely(X, judged.white.z, judged.arms, judged.rewards, judged.fits.gram),
+        likely=judged.model(X, arms) if judged.varies else None,
     )
 
 

@@ -65,7 +65,7 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
     """The recommendation for an environment or for what an audit has found, without a rehearsal."""
     if isinstance(problem, LoggedDiversity):
         if noise_scale is None and problem.likely is not None:
-            noise_scale = problem.likely.noise
+            noise_scale = problem.likely.residual
         facts = _Facts(shared=False, noise_scale=noise_scale, words=words_from(problem), scales=on_scales(problem))
     elif isinstance(problem, DiversityReport):
         facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=words_from(problem))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from armspan._text import amount, counted
 from armspan._typing import FloatArray
 from armspan.diversity import ContextData, DiversityReport, LoggedDiversity
 from armspan.diversity.likely import MOST_CONTEXTS, Likely
-from armspan.diversity.scales import UNEQUAL
 from armspan.environments import Bernoulli, Environment, Gaussian, RewardTable, as_environment
 from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
@@ -22,8 +22,10 @@ from armspan.simulation.runner import simulate
 
 HORIZON = 10_000
 MOST_RUNS, LEAST_RUNS = 50, 10
-WORLDS = 5
+WORLDS = 10
 """Draws of what a log leaves likely; they share the runs."""
+MOST_STEPS = 1_000_000
+"""Of a rehearsal, however long the horizon is."""
 WORK = 4e9
 """K·d² over all steps of one policy, roughly: the more one run takes, the fewer there are."""
 SEED = 20_201
@@ -41,7 +43,7 @@ def recommend(
     An environment can be tried out, so the few policies that did best in the arena rehearse in it, and the one that
     loses least is recommended: by its mean regret plus twice the standard error, so that a policy that sometimes
     gets stuck is not mistaken for a good one. So it is with the report on an environment. For the audit of a log,
-    they rehearse in five worlds that are drawn from a model of the log, if you give a horizon. Otherwise rules decide:
+    they rehearse in ten worlds that are drawn from a model of the log, if you give a horizon. Otherwise rules decide:
     Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm
     in every context; else LinUCB with α_t from the residuals. The docs' page “Policies” says how often each of these
     was right on problems that were not used to make them.
@@ -55,9 +57,9 @@ def recommend(
     noise_scale : float, optional
         R, for which rewards are R-subgaussian. An environment knows it.
     horizon : int, optional
-        How many steps you will take, and so will the rehearsal. If left out, it is 10,000, except where a rehearsal
-        may take long, or where an application should not wait for it: in an environment that is written in Python, or
-        whose rewards come late, and for a log, rules decide.
+        How many steps you will take, and so will the rehearsal, up to a million. If left out, it is 10,000, except
+        where a rehearsal may take long, or where an application should not wait for it: in an environment that is
+        written in Python, or whose rewards come late, and for a log, rules decide.
 
     Returns
     -------
@@ -70,10 +72,7 @@ def recommend(
         _validate.whole("horizon", horizon, at_least=1)
     told: Any = {"propensities": propensities, "noise_scale": noise_scale}
     if isinstance(problem, LoggedDiversity):
-        if horizon is None or problem.likely is None:
-            return by_rules(problem, **told)
-        places = worlds(problem.likely, problem.name)
-        return _rehearsed(places, horizon, words_from(problem), first=on_scales(problem), **told)
+        return _for_log(problem, horizon, **told)
     if isinstance(problem, DiversityReport):
         if not isinstance(problem.problem, ContextData):
             return recommend(problem.problem, horizon=horizon, **told)
@@ -88,11 +87,26 @@ def recommend(
     return _rehearsed([env], horizon or HORIZON, words_on(env), **told)
 
 
-def worlds(likely: Likely, name: str) -> list[Environment]:
+def _for_log(
+    log: LoggedDiversity, horizon: int | None, *, noise_scale: float | None, propensities: bool
+) -> Recommendation:
+    """By a rehearsal in worlds that the log leaves likely; by the rules without a horizon, or where there are none."""
+    told: Any = {"propensities": propensities}
+    if horizon is None:
+        return by_rules(log, noise_scale=noise_scale, **told)
+    if log.likely is None:
+        found = by_rules(log, noise_scale=noise_scale, **told)
+        return replace(found, why=("No rehearsal: all rewards are the same.", *found.why))
+    places = worlds(log.likely, log.name, noise_scale)
+    caveat = f" But do not trust it: {log.likely.caveat}" if log.likely.caveat else ""
+    noise_scale = noise_scale or log.likely.noise  # of rare clicks far below ½
+    return _rehearsed(places, horizon, words_from(log), first=on_scales(log) + caveat, noise_scale=noise_scale, **told)
+
+
+def worlds(likely: Likely, name: str, noise_scale: float | None = None) -> list[Environment]:
     """Environments that a log leaves likely, with features of about one scale."""
-    x = likely.contexts
-    x = x / np.where(x.any(axis=0), np.abs(x).max(axis=0), 1.0) if likely.sizes_apart > UNEQUAL else x
-    noise = Bernoulli() if likely.clicks else Gaussian(likely.noise)
+    x = likely.contexts / likely.unit
+    noise = Bernoulli() if likely.clicks else Gaussian(noise_scale or likely.noise)
     rng = np.random.default_rng(SEED)
     draws = [likely.mean_rewards(rng) for _ in range(WORLDS)]
     return [RewardTable(x, means, noise=noise, name=name) for means in draws]
@@ -178,24 +192,31 @@ def _rehearsed(
     scale = f"features of {env.name} are up to {env.feature_bound:.3g} long; bring them to about 1"
     if not everyone:
         raise NotApplicable(f"no policy can rehearse here: {scale}")
-    work = math.inf if _is_slow(env) else horizon * env.n_arms * env.n_features**2
+    steps = min(horizon, MOST_STEPS)
+    work = math.inf if _is_slow(env) else steps * env.n_arms * env.n_features**2
     runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS)) // len(places)
-    final: FloatArray = np.concatenate(
-        [_lost(place, everyone, horizon, runs, SEED + i) for i, place in enumerate(places)], axis=1
-    )
-    mean, error = final.mean(axis=1), final.std(axis=1, ddof=1) / np.sqrt(final.shape[1])
+    found: FloatArray = np.array([_lost(place, everyone, steps, runs, SEED + i) for i, place in enumerate(places)])
+    final = np.concatenate(found, axis=1)
+    mean, error = final.mean(axis=1), _standard_error(final)
     order = np.argsort(mean + 2 * error, kind="stable")
     best = order[0]
-    form = amount(mean[best], 2 * error[best])
-    where = "here" if len(places) == 1 else f"in {len(places)} worlds drawn from a model of the log"
+    shown = 2 * float((error if len(places) == 1 else _standard_error(found.mean(axis=2).T))[best])
+    form = amount(mean[best], shown)
+    surely = "" if best == np.argmin(mean) else ", if two standard errors are added"
+    where = "here" if len(places) == 1 else f"in {len(places)} worlds drawn from a model of the log, each from nothing"
     why = (
-        f"It lost least of {len(everyone)} in a rehearsal {where}: regret {_number(mean[best], form)} ± "
-        f"{_number(2 * error[best], form)} after {counted(horizon, 'step')}, {counted(final.shape[1], 'run')}.{first}",
+        f"It lost least of {len(everyone)} in a rehearsal {where}{surely}: regret {_number(mean[best], form)} ± "
+        f"{_number(shown, form)} after {counted(steps, 'step')}, {counted(final.shape[1], 'run')}.{first}",
         *words,
         *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
     )
     others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
     return Recommendation(everyone[best], why, others)
+
+
+def _standard_error(values: FloatArray) -> FloatArray:
+    """Of the mean over the last axis."""
+    return np.asarray(values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1]))
 
 
 def _lost(env: Environment, everyone: list[Policy], horizon: int, runs: int, seed: int) -> FloatArray:
