@@ -188,6 +188,12 @@ class TestReports:
     def test_the_noise_that_is_told_is_that_of_the_worlds(self) -> None:
         assert {world.noise_scale for world in worlds(log().likely, "a log", 3.0)} == {3.0}
 
+    def test_progress_is_told(self) -> None:
+        told: list[tuple[int, int]] = []
+        recommend(log(), horizon=30, progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told)
+        assert told[-1][0] == told[-1][1]
+
     def test_a_rehearsal_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("armspan.simulation.recommend.MOST_STEPS", 40)
         assert "after 40 steps" in recommend(log(), horizon=2**32).line

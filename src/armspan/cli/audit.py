@@ -9,6 +9,7 @@ from armspan._json import as_json
 from armspan.cli.arguments import add_output
 from armspan.cli.output import can_draw, need, output_folder, show, tell
 from armspan.cli.parser import add_command, names, number, path, whole
+from armspan.cli.progress import Bars
 from armspan.diversity import LoggedDiversity, audit_log
 from armspan.diversity.evidence import LEVEL
 from armspan.simulation.recommend import recommend
@@ -91,7 +92,9 @@ def run(args: argparse.Namespace) -> int:
         noise_scale=args.noise_scale,
     )
     words = log.words()
-    advice = recommend(audit, horizon=args.horizon, noise_scale=args.noise_scale)
+    with Bars() as bars:
+        told: dict[str, Any] = {"horizon": args.horizon, "noise_scale": args.noise_scale}
+        advice = recommend(audit, **told, progress=bars("trying out policies") if args.horizon else None)
     numbers = numbers_of(audit, log.arm_names) | {"rows_left_out": log.bad, "missing": log.missing}
     numbers |= {"columns_left_out": log.left_out, "notes": log.notes, "recommended": advice.line}
     numbers |= {"alternatives": advice.others}

@@ -80,7 +80,7 @@ class Likely:
         for _ in range(ROUNDS):
             found, residual = self._given(noise_2, own_2)
             noise_2 = max(residual / self.rows, least)
-            moved = np.einsum("kji,jl->kil", self.axes, found.root)  # along each arm's axes
+            moved = np.swapaxes(self.axes, 1, 2) @ found.root  # along each arm's axes
             uncertain = found.spread**2 + found.pull**2 * (moved**2).sum(axis=2)
             own_2 = max((float((found.own**2 + uncertain).sum()) + doubt) / (K * r + 1), least)
         return self._given(noise_2, own_2)[0]
@@ -88,7 +88,7 @@ class Likely:
     def _given(self, noise_2: float, own_2: float) -> tuple[Posterior, float]:
         """With σ² and τ² known, and what is expected of Σ(y - zᵀθ)²."""
         known = 1 / (noise_2 + own_2 * self.values)
-        precision = np.einsum("kij,kj,klj->il", self.axes, known * self.values, self.axes)
+        precision = np.tensordot(self.axes * (known * self.values)[:, None, :], self.axes, axes=([0, 2], [0, 2]))
         covariance = np.linalg.inv(precision)
         root = np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64)
         common = covariance @ np.einsum("kij,kj->i", self.axes, known * self.along)
@@ -96,7 +96,7 @@ class Likely:
         own = own_2 * known * (self.along - self.values * np.einsum("kji,j->ki", self.axes, common))
         spread = np.sqrt(noise_2 * own_2 * known)
         theta = np.einsum("kji,j->ki", self.axes, common) + own
-        moved = np.einsum("kji,jl->kil", self.axes, root)
+        moved = np.swapaxes(self.axes, 1, 2) @ root
         variance = spread**2 + (1 - pull) ** 2 * (moved**2).sum(axis=2)
         fitted = self.squares - float((theta * (2 * self.along - self.values * theta)).sum())
         expected = fitted + float((self.values * variance).sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._text import amount, counted
-from armspan._typing import FloatArray
+from armspan._typing import FloatArray, Progress
 from armspan.diversity import ContextData, DiversityReport, LoggedDiversity
 from armspan.diversity.likely import MOST_CONTEXTS, Likely
 from armspan.environments import Bernoulli, Environment, Gaussian, RewardTable, as_environment
@@ -36,7 +36,12 @@ UNKNOWN_NOISE = 0.1
 
 
 def recommend(
-    problem: Any, *, propensities: bool = False, noise_scale: float | None = None, horizon: int | None = None
+    problem: Any,
+    *,
+    propensities: bool = False,
+    noise_scale: float | None = None,
+    horizon: int | None = None,
+    progress: Progress | None = None,
 ) -> Recommendation:
     """Recommend a policy, say why, and say what the alternatives would cost.
 
@@ -60,6 +65,8 @@ def recommend(
         How many steps you will take, and so will the rehearsal, up to a million. If left out, it is 10,000, except
         where a rehearsal may take long, or where an application should not wait for it: in an environment that is
         written in Python, or whose rewards come late, and for a log, rules decide.
+    progress : function, optional
+        Called as progress(done, total) in a rehearsal.
 
     Returns
     -------
@@ -72,23 +79,28 @@ def recommend(
         _validate.whole("horizon", horizon, at_least=1)
     told: Any = {"propensities": propensities, "noise_scale": noise_scale}
     if isinstance(problem, LoggedDiversity):
-        return _for_log(problem, horizon, **told)
+        return _for_log(problem, horizon, progress, **told)
     if isinstance(problem, DiversityReport):
         if not isinstance(problem.problem, ContextData):
-            return recommend(problem.problem, horizon=horizon, **told)
+            return recommend(problem.problem, horizon=horizon, progress=progress, **told)
         if horizon is None:
             return by_rules(problem, **told)
-        return _rehearsed([_as_table(problem.problem, noise_scale)], horizon, words_from(problem), **told)
+        return _rehearsed([_as_table(problem.problem, noise_scale)], horizon, words_from(problem), progress, **told)
     if not (isinstance(problem, Environment) or hasattr(problem, "context")):
         raise InvalidParameter(f"problem must be an environment or the report of an audit, got {problem!r:.60}")
     env = as_environment(problem)
     if horizon is None and _is_slow(env):
         return by_rules(env, **told)
-    return _rehearsed([env], horizon or HORIZON, words_on(env), **told)
+    return _rehearsed([env], horizon or HORIZON, words_on(env), progress, **told)
 
 
 def _for_log(
-    log: LoggedDiversity, horizon: int | None, *, noise_scale: float | None, propensities: bool
+    log: LoggedDiversity,
+    horizon: int | None,
+    progress: Progress | None,
+    *,
+    noise_scale: float | None,
+    propensities: bool,
 ) -> Recommendation:
     """By a rehearsal in worlds that the log leaves likely; by the rules without a horizon, or where there are none."""
     told: Any = {"propensities": propensities}
@@ -99,8 +111,11 @@ def _for_log(
         return replace(found, why=("No rehearsal: all rewards are the same.", *found.why))
     places = worlds(log.likely, log.name, noise_scale)
     caveat = f" But do not trust it: {log.likely.caveat}" if log.likely.caveat else ""
-    noise_scale = noise_scale or log.likely.noise  # of rare clicks far below ½
-    return _rehearsed(places, horizon, words_from(log), first=on_scales(log) + caveat, noise_scale=noise_scale, **told)
+    told |= {
+        "noise_scale": noise_scale or log.likely.noise,
+        "first": on_scales(log) + caveat,
+    }  # rare clicks: far below ½
+    return _rehearsed(places, horizon, words_from(log), progress, **told)
 
 
 def worlds(likely: Likely, name: str, noise_scale: float | None = None) -> list[Environment]:
@@ -176,6 +191,7 @@ def _rehearsed(
     places: Sequence[Environment],
     horizon: int,
     words: tuple[str, ...],
+    progress: Progress | None,
     *,
     first: str = "",
     noise_scale: float | None,
@@ -195,7 +211,13 @@ def _rehearsed(
     steps = min(horizon, MOST_STEPS)
     work = math.inf if _is_slow(env) else steps * env.n_arms * env.n_features**2
     runs = int(np.clip(WORK / work, LEAST_RUNS, MOST_RUNS)) // len(places)
-    found: FloatArray = np.array([_lost(place, everyone, steps, runs, SEED + i) for i, place in enumerate(places)])
+    sizes: Any = {"horizon": steps, "runs": runs, "checkpoints": [steps]}
+    found = np.array(
+        [
+            simulate(place, everyone, **sizes, seed=SEED + i, progress=_part(progress, i, len(places))).pseudo_regret
+            for i, place in enumerate(places)
+        ]
+    )[..., -1]
     final = np.concatenate(found, axis=1)
     mean, error = final.mean(axis=1), _standard_error(final)
     order = np.argsort(mean + 2 * error, kind="stable")
@@ -219,10 +241,11 @@ def _standard_error(values: FloatArray) -> FloatArray:
     return np.asarray(values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1]))
 
 
-def _lost(env: Environment, everyone: list[Policy], horizon: int, runs: int, seed: int) -> FloatArray:
-    """Final regret (policies, runs)."""
-    result = simulate(env, everyone, horizon=horizon, runs=runs, seed=seed, checkpoints=[horizon])
-    return np.asarray(result.pseudo_regret[:, :, -1])
+def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
+    """The progress of one part of so many alike."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, count * total)
 
 
 def _number(value: float, form: str) -> str:
