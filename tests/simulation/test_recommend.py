@@ -198,6 +198,13 @@ class TestReports:
         monkeypatch.setattr("armspan.simulation.recommend.MOST_STEPS", 40)
         assert "after 40 steps" in recommend(log(), horizon=2**32).line
 
+    def test_rewards_far_from_0_are_told_where_decisions_are_drawn(self) -> None:
+        rng = np.random.default_rng(0)
+        x, arms, noise = np.ones((200, 1)), rng.integers(2, size=200).tolist(), rng.normal(size=200)
+        far, near = audit_log(x, arms, 50 + noise), audit_log(x, arms, noise)
+        assert "Subtract a typical reward first: they are around 49.9." in recommend(far, propensities=True).line
+        assert "Subtract" not in recommend(near, propensities=True).line + recommend(far).line
+
     def test_the_noise_of_a_log_is_that_of_its_residuals(self) -> None:
         policy: Any = recommend(log(), propensities=True).policy
         assert policy.scale == pytest.approx(1.0, rel=0.15)

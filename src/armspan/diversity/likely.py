@@ -46,7 +46,7 @@ class Likely:
     sizes_apart : by how many times they differ in size.
     values, axes : (K, r), (K, r, r) of each arm's Σzzᵀ. along : (K, r) its Σz(y - zᵀshared), along the axes.
     shared : (r,) least squares of all arms together. squares, rows : Σ(y - zᵀshared)² of so many rows.
-    variance : of the rewards. clicks : whether all of them are 0 or 1.
+    mean, variance : of the rewards. clicks : whether all of them are 0 or 1.
     residual : the residuals' standard deviation of arms with enough rows, None without such arms.
     caveat : why the log cannot be trusted, in words, or "".
     """
@@ -61,6 +61,7 @@ class Likely:
     shared: FloatArray
     squares: float
     rows: int
+    mean: float
     variance: float
     clicks: bool
     residual: float | None
@@ -152,6 +153,7 @@ def likely(
         shared=shared,
         squares=float(left @ left),
         rows=n,
+        mean=float(rewards.mean()),
         variance=float(rewards.var()),
         clicks=bool(np.isin(rewards, (0.0, 1.0)).all()),
         residual=residual,

@@ -21,6 +21,8 @@ from armspan.policies.oful import OFUL
 
 SAMPLES = 2000
 """Contexts that are drawn to see whether one θ will do."""
+FAR = 2.0
+"""Rewards are far from 0 if their mean is so many standard deviations away."""
 SMALL_LOSS = 0.01
 """Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
 
@@ -66,7 +68,8 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
     if isinstance(problem, LoggedDiversity):
         if noise_scale is None and problem.likely is not None:
             noise_scale = problem.likely.residual
-        facts = _Facts(shared=False, noise_scale=noise_scale, words=words_from(problem), scales=on_scales(problem))
+        told: Any = {"words": words_from(problem), "scales": on_scales(problem), "offset": _on_offset(problem)}
+        facts = _Facts(shared=False, noise_scale=noise_scale, **told)
     elif isinstance(problem, DiversityReport):
         facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=words_from(problem))
     else:
@@ -78,12 +81,15 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
 
 @dataclass(frozen=True)
 class _Facts:
-    """What the rules go by: whether one θ will do, the noise if known, what was found in words, and of what sizes."""
+    """What the rules go by: whether one θ will do, the noise if known, what was found in words; and what must be done
+    first, as the last part of a reason, about features of different sizes and rewards far from 0.
+    """
 
     shared: bool
     noise_scale: float | None
     words: tuple[str, ...]
     scales: str = ""
+    offset: str = ""
 
 
 def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
@@ -156,6 +162,13 @@ def on_scales(report: LoggedDiversity) -> str:
     return f" Divide each feature by its largest size first: they differ by {times:.3g} times." * (times > UNEQUAL)
 
 
+def _on_offset(report: LoggedDiversity) -> str:
+    """What to do where rewards are far from 0, which is what Thompson sampling expects of an arm it does not know."""
+    if report.likely is None or abs(report.likely.mean) < FAR * report.likely.variance**0.5:
+        return ""
+    return f" Subtract a typical reward first: they are around {report.likely.mean:.3g}."
+
+
 def _separate(facts: _Facts) -> Recommendation:
     policy = LinUCB(alpha="practical")
     why = (
@@ -183,7 +196,8 @@ def _shared(facts: _Facts) -> Recommendation:
 
 def _by_chance(facts: _Facts) -> Recommendation:
     why = (
-        "It draws its decisions, and the agent states the probability of each; that of an arm that looks bad is tiny.",
+        "It draws its decisions, and the agent states the probability of each; that of an arm that looks bad is "
+        f"tiny.{facts.scales}{facts.offset}",
         *(("v = R is not known, so v = 1 is taken: give noise_scale.",) if facts.noise_scale is None else ()),
         *facts.words,
     )
