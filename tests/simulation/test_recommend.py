@@ -22,7 +22,8 @@ from armspan.environments import (
 )
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.rules import by_rules, one_theta_will_do
-from armspan.simulation.recommend import candidates, worlds
+from armspan.simulation.recommend import worlds
+from armspan.simulation.rehearsal import candidates
 
 X = np.array([[1.0, 0.5], [0.5, 1.0]])
 
@@ -195,7 +196,7 @@ class TestReports:
         assert told[-1][0] == told[-1][1]
 
     def test_a_rehearsal_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("armspan.simulation.recommend.MOST_STEPS", 40)
+        monkeypatch.setattr("armspan.simulation.rehearsal.MOST_STEPS", 40)
         assert "after 40 steps" in recommend(log(), horizon=2**32).line
 
     def test_rewards_far_from_0_are_told_where_decisions_are_drawn(self) -> None:
