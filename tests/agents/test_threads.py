@@ -20,7 +20,7 @@ def test_choose_and_update_from_many_threads(d: int) -> None:
     agent = POLICY.agent(n_arms=3, n_features=d, memory=64)
     rng = np.random.default_rng(0)
     rows = [
-        (int(rng.integers(3)), rng.integers(-3, 4, size=d).astype(float), float(rng.integers(5))) for _ in range(8_000)
+        (int(rng.integers(3)), rng.integers(-3, 4, size=d).astype(float), float(rng.integers(5))) for _ in range(4_000)
     ]
 
     def work(part: int) -> None:
@@ -33,7 +33,7 @@ def test_choose_and_update_from_many_threads(d: int) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    assert (agent.decisions, agent.rewards) == (8_000, 8_000)
+    assert (agent.decisions, agent.rewards) == (4_000, 4_000)
     for arm in range(3):
         X = np.array([x for name, x, _ in rows if name == arm])
         y = np.array([reward for name, _, reward in rows if name == arm])

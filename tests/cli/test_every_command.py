@@ -163,7 +163,14 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduction, "run_predictions", partial(predictions.run_predictions, problems=10))
 
 
-@pytest.mark.usefixtures("few")
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longest, and says nothing of JSON."""
+    for place in ("page", "figures"):
+        monkeypatch.setattr(f"armspan.report.{place}.rendered", lambda figure, kind: b"")
+
+
+@pytest.mark.usefixtures("few", "no_pictures")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_json_is_all_that_is_printed_and_the_same_is_written(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -44,7 +44,7 @@ def test_classes_may_be_some_of_the_arms() -> None:
 
 @pytest.mark.parametrize("kind", [EXP4, EXP4P])
 def test_a_good_classifier_is_soon_followed(kind: Any) -> None:
-    good, bad = simulate(ENV, [kind(experts=[fitted(), 0]), kind()], horizon=1500, runs=3).pseudo_regret[:, :, -1]
+    good, bad = simulate(ENV, [kind(experts=[fitted(), 0]), kind()], horizon=600, runs=2).pseudo_regret[:, :, -1]
     assert (good < bad).all()
 
 
