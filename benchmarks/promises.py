@@ -6,10 +6,11 @@ Each policy meets five problems that are drawn at random and satisfy what its pr
 with one θ per arm, or with one θ for all arms and rewards in [0, 1]; and for those that need it, few contexts with a
 gap, or none. Growth is the exponent e of regret ~ Tᵉ from T/16 to T, with a 95 % interval over resampled runs. Beside
 it stands the exponent that the promised law itself has there: 0.08 for log T at this horizon, 0.16 for log² T. A
-promise with a root or a power leaves logarithms out, and log T times it adds 0.08. A policy may be better
-than promised; the promise is broken where the whole interval lies above it. Left out are those whose promise is against
-experts or other policies (EXP4, EXP4P, ILTCB, RandomizedUCB; tested for themselves), PEGE, whose promise is for arms
-that fill a ball, and those without one.
+promise with a root or a power leaves logarithms out, and log T times it adds 0.08. A policy
+may be better than promised; where the whole interval lies above, the promise is broken, or does not show yet. The noise
+is not cut off for SquareCB and FALCON, so about 2 % of the rewards lie outside the range that they are told. Left out
+are those whose promise is against experts or other policies (EXP4, EXP4P, ILTCB, RandomizedUCB; tested for themselves),
+PEGE, whose promise is for arms that fill a ball, and those without one.
 """
 
 import argparse

@@ -378,7 +378,7 @@ def test_unequal_sizes_of_features_are_told_once(d: int, at_once: bool, caplog: 
             else:
                 for arm, x, reward in zip(arms, X * sizes, rewards.tolist(), strict=True):
                     agent.update(arm, x, reward)
-        return sum("features differ in size by a factor of" in record.getMessage() for record in caplog.records)
+        return sum("the largest feature is" in record.getMessage() for record in caplog.records)
 
     sizes = np.ones(d)
     sizes[0] = 50.0
@@ -386,3 +386,32 @@ def test_unequal_sizes_of_features_are_told_once(d: int, at_once: bool, caplog: 
     assert told(sizes, learnt) == 1
     assert told(np.ones(d), learnt) == 0
     assert told(sizes, given) == 0
+
+
+@pytest.mark.parametrize("rows", [1, 20, 50, 600])
+def test_a_rare_flag_that_was_standardised_is_not_told(rows: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Until it is set for the first time, it looks like a small constant."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        flag = (rng.random(600) < 0.01) + 0.0
+        X = np.clip(np.column_stack([(flag - 0.01) / 0.1, rng.normal(size=(600, 2))]), -3, 3)
+        agent = LinUCB(alpha="practical", feature_bound=6.0).agent(3, 3, intercept=True)
+        with caplog.at_level(logging.WARNING, "armspan"):
+            for i in range(0, 600, rows):
+                arms = rng.integers(3, size=rows).tolist()
+                agent.update(*((arms, X[i : i + rows], np.ones(rows)) if rows > 1 else (arms[0], X[i], 1.0)))
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(("options", "K", "rows"), [({}, 2, 20), ({}, 100, 399), ({"half_life": 100.0}, 3, 3000)])
+def test_unequal_sizes_are_told_however_batches_come(
+    options: Any, K: int, rows: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(3000), rng.uniform(20, 70, 3000)])
+    agent = LinUCB(alpha="practical", feature_bound=80.0).agent(K, 2, **options)
+    with caplog.at_level(logging.WARNING, "armspan"):
+        for i in range(0, min(3000, 10 * rows), rows):
+            part = X[i : i + rows]
+            agent.update(rng.integers(K, size=len(part)).tolist(), part, np.ones(len(part)))
+    assert ["the largest feature is" in record.getMessage() for record in caplog.records] == [True]

@@ -84,7 +84,8 @@ def test_units_of_the_rewards_do_not_matter(unit: float) -> None:
     assert one is not None
     assert other is not None
     np.testing.assert_allclose(other.expected_rewards(), unit * one.expected_rewards(), rtol=1e-6, atol=1e-9 * unit)
-    np.testing.assert_allclose(other.posterior.spread, unit * one.posterior.spread, rtol=1e-6)
+    np.testing.assert_allclose(other.posterior.spread, one.posterior.spread, rtol=1e-6)  # in units of the rewards' own
+    assert other.noise == pytest.approx(unit * one.noise)
 
 
 def test_every_context_of_a_short_log_is_kept_once() -> None:

@@ -160,17 +160,33 @@ class TestReports:
         one, other = recommend(plain, horizon=100), recommend(unequal, horizon=100)
         assert one.policy == other.policy
         times = 1000 * np.sqrt((x[:, 0] ** 2).mean())
-        said = f"Divide each feature by its largest size first: they differ by {times:.3g} times."
+        said = f"First divide each feature by its largest size: the largest is {times:,.0f} times the smallest."
         assert other.line == f"{one.line} {said}"
-        assert "Divide each feature by its largest size first" in recommend(unequal).line
-        assert "Divide" not in recommend(plain).line
+        assert "First divide each feature by its largest size" in recommend(unequal).line
+        assert "divide" not in recommend(plain).line
 
     def test_a_log_without_variation_has_no_rehearsal(self) -> None:
         same = audit_log(np.ones((60, 1)), [0, 1] * 30, np.ones(60))
         assert same.likely is None
         found = recommend(same, horizon=100)
         assert found.policy == recommend(same).policy
-        assert found.why == ("No rehearsal: all rewards are the same.", *recommend(same).why)
+        assert found.why[0] == f"No rehearsal: all rewards are the same. {recommend(same).why[0]}"
+
+    def test_a_log_with_too_few_rows_has_no_rehearsal(self) -> None:
+        """Twenty rows, twenty features: they can be fitted without any noise, whatever the noise is."""
+        rng = np.random.default_rng(0)
+        x = np.column_stack([np.ones(20), rng.normal(size=(20, 19))])
+        found = recommend(audit_log(x, [0, 1] * 10, rng.normal(size=20)), horizon=1000, propensities=True)
+        assert found.policy == LinTS(scale=1.0)
+        assert "No rehearsal: the log has too few rows for its features." in found.line
+
+    @pytest.mark.parametrize("unit", [1e-150, 1e78, 1e130])
+    def test_rewards_of_any_unit(self, unit: float) -> None:
+        rng = np.random.default_rng(0)
+        x, arms = np.column_stack([rng.normal(size=300), np.ones(300)]), rng.integers(2, size=300).tolist()
+        found = audit_log(x, arms, unit * rng.normal(size=300)).likely
+        assert found is not None
+        assert found.noise == pytest.approx(unit, rel=0.2)
 
     def test_an_offset_is_no_lack_of_variation(self) -> None:
         rng = np.random.default_rng(0)
@@ -184,7 +200,7 @@ class TestReports:
         rng = np.random.default_rng(0)
         x = rng.uniform(1, 2, size=(2000, 1))
         found = audit_log(x, rng.integers(2, size=2000).tolist(), 100 + rng.normal(size=2000))
-        assert "But do not trust it: " in recommend(found, horizon=20).line
+        assert "Do not rely on that. " in recommend(found, horizon=20).line
 
     def test_the_noise_that_is_told_is_that_of_the_worlds(self) -> None:
         assert {world.noise_scale for world in worlds(log().likely, "a log", 3.0)} == {3.0}
@@ -203,8 +219,10 @@ class TestReports:
         rng = np.random.default_rng(0)
         x, arms, noise = np.ones((200, 1)), rng.integers(2, size=200).tolist(), rng.normal(size=200)
         far, near = audit_log(x, arms, 50 + noise), audit_log(x, arms, noise)
-        assert "Subtract a typical reward first: they are around 49.9." in recommend(far, propensities=True).line
-        assert "Subtract" not in recommend(near, propensities=True).line + recommend(far).line
+        assert (
+            "First subtract a typical reward from all: they are around 49.9." in recommend(far, propensities=True).line
+        )
+        assert "subtract" not in recommend(near, propensities=True).line + recommend(far).line
 
     def test_the_noise_of_a_log_is_that_of_its_residuals(self) -> None:
         policy: Any = recommend(log(), propensities=True).policy

@@ -17,7 +17,7 @@ from armspan.agents import batch, container, files, forks, lineage
 from armspan.agents.answers import LIKELY, ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.explanation import Explanation, explained
-from armspan.agents.inputs import Inputs
+from armspan.agents.inputs import Inputs, Sizes
 from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.lineage import Delta, Lineage
 from armspan.agents.policies import described, loader
@@ -716,7 +716,7 @@ class Agent:
             with self._closed():
                 if arm in self._state.place:
                     self._state.check(self._state.place[arm])
-                self._compare_sizes()
+                self._compare_sizes(self._state)
             return
         if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
             self._update_many(arm, x, reward)
@@ -754,13 +754,15 @@ class Agent:
                     state.window.relearn(state, k)
             elif code == kernels.DUE:
                 state.check(k)
-                self._compare_sizes()
+                self._compare_sizes(state)
 
-    def _compare_sizes(self) -> None:
+    def _compare_sizes(self, state: State) -> None:
         """Warn where features of the contexts that are remembered differ much in size, if that matters."""
-        if self.settings.learnt:
-            seen = self._state.entries()
-            self._inputs.compare_sizes(seen[:, layout.FEATURES :], seen[:, layout.SEEN])
+        if not self.settings.learnt:
+            return
+        seen = state.entries()
+        if len(seen):
+            self._inputs.compare_sizes(Sizes.of(seen[:, layout.FEATURES :], seen[:, layout.SEEN]))
 
     def _knowledge(self, state: State) -> tuple[Any, ...]:
         """The arrays that kernels are given: one, or in single precision two."""
@@ -802,16 +804,20 @@ class Agent:
                 with self._all_or_nothing() as state:
                     for k, x, reward in zip(chosen, plain, y, strict=True):
                         self._learn(state, int(k), np.ascontiguousarray(x), float(reward))
-                self._inputs.keep_names()
+                self._learnt_many(rows)
                 return
             seen, largest = batch.sums(rows, chosen, y, len(self.arms)), self.settings.largest**2
             if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
                 raise InvalidParameter(_first_bad("X", rows))
             with self._all_or_nothing() as state:
                 batch.learn(state, rows, chosen, y, seen)
-            self._inputs.keep_names()
-            if self.settings.learnt:
-                self._inputs.compare_sizes(rows, np.ones(len(rows)))
+            self._learnt_many(rows)
+
+    def _learnt_many(self, rows: FloatArray) -> None:
+        """A batch was good all over."""
+        self._inputs.keep_names()
+        if self.settings.learnt:
+            self._inputs.add_sizes(rows)
 
     def _places(self, arms: Any) -> IntArray:
         """Rows of many arms."""

@@ -3,18 +3,18 @@
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from armspan import _validate
 from armspan._frames import frame_values, is_frame, number
 from armspan._typing import FloatArray
-from armspan.diversity.scales import UNEQUAL, sizes_apart
+from armspan.diversity.scales import UNEQUAL, apart
 from armspan.errors import InvalidParameter
 
 LOGGER = logging.getLogger("armspan")
-FEWEST, MOST = 30, 2000
+FEWEST = 30
 """Contexts that are looked at before features are said to differ in size."""
 
 
@@ -31,6 +31,27 @@ class Limits(Protocol):
     def long_contexts(self) -> str: ...
 
 
+class Sizes(NamedTuple):
+    """Of so many contexts: the lowest and the highest value (d,) of each feature, and its sum of squares (d,)."""
+
+    total: float
+    low: FloatArray
+    high: FloatArray
+    squares: FloatArray
+
+    @staticmethod
+    def of(rows: FloatArray, seen: FloatArray) -> "Sizes":
+        """Of contexts (n, d), each of which was seen so often."""
+        return Sizes(float(seen.sum()), rows.min(axis=0), rows.max(axis=0), seen @ rows**2)
+
+    def joined(self, other: "Sizes | None") -> "Sizes":
+        """Of these and others."""
+        if other is None:
+            return self
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Sizes(self.total + other.total, low, high, self.squares + other.squares)
+
+
 class Inputs:
     """Reads contexts of n_features features. Names are those given, or those of the first frame that comes."""
 
@@ -38,6 +59,7 @@ class Inputs:
         n_features = settings.n_features
         self.n_features, self.largest, self._settings = n_features, settings.largest, settings
         self.too_long, self._unequal = 0, False
+        self._sizes: Sizes | None = None
         bound = settings.feature_bound
         self._usual = min(math.inf if bound is None else bound, self.largest / n_features / 2, 1e100)
         if feature_names is not None and (isinstance(feature_names, str) or not isinstance(feature_names, Sequence)):
@@ -112,21 +134,28 @@ class Inputs:
             rows = np.where(long[..., None], rows * (bound / np.where(long, lengths, 1.0))[..., None], rows)
         return rows
 
-    def compare_sizes(self, rows: FloatArray, seen: FloatArray) -> None:
-        """Warn, once, where features of contexts (n, d) differ much in size: learnt exploration takes them for one.
+    def add_sizes(self, rows: FloatArray) -> None:
+        """Take the sizes of features in a batch (n, d) into account, and warn as `compare_sizes` does."""
+        self._sizes = Sizes.of(rows, np.ones(len(rows))).joined(self._sizes)
+        self.compare_sizes(self._sizes)
 
-        seen : (n,) how often each context came.
+    def compare_sizes(self, sizes: "Sizes") -> None:
+        """Warn, once, where features differ much in size: learnt exploration takes them for one.
+
+        A feature that has not varied yet is left out, unless it is 1 and so, most likely, an intercept.
         """
-        if self._unequal or seen.sum() < FEWEST:
+        if self._unequal or sizes.total < FEWEST:
             return
-        rows, seen = rows[:MOST], seen[:MOST]
-        times = sizes_apart(rows[:, None], seen / seen.sum())
+        largest = np.maximum(np.abs(sizes.low), np.abs(sizes.high))
+        told = (sizes.low < sizes.high) | (largest == 1)
+        times = apart(largest[told], sizes.squares[told] / sizes.total)
         if times > UNEQUAL:
             self._unequal = True
             LOGGER.warning(
-                "features differ in size by a factor of %.3g, and exploration that follows the residuals expects about "
-                "one size: it may lose several times as much as it needs to; divide each by its largest size", times
-            )  # fmt: skip
+                "the largest feature is %.3g times the smallest, and exploration that follows the residuals expects "
+                "about one size: it may lose several times as much as it needs to; divide each by its largest size",
+                times,
+            )
 
     def _array(self, name: str, value: Any, shape: Sequence[int | str]) -> FloatArray:
         """Finite numbers with finite squares, writable because kernels are compiled for that."""

@@ -21,6 +21,8 @@ MOST_CONTEXTS, MOST_NUMBERS = 2000, 4_000_000
 ROUNDS = 100
 LEAST = 1e-12
 """σ² and τ² are at least this part of the rewards' variance."""
+FEWEST = 2
+"""Rows per direction of the features, below which nothing tells noise from what is to be learnt."""
 
 
 class Posterior(NamedTuple):
@@ -46,7 +48,8 @@ class Likely:
     sizes_apart : by how many times they differ in size.
     values, axes : (K, r), (K, r, r) of each arm's Σzzᵀ. along : (K, r) its Σz(y - zᵀshared), along the axes.
     shared : (r,) least squares of all arms together. squares, rows : Σ(y - zᵀshared)² of so many rows.
-    mean, variance : of the rewards. clicks : whether all of them are 0 or 1.
+    mean, scale : of the rewards, and their standard deviation; all else is in units of that.
+    clicks : whether all rewards are 0 or 1.
     residual : the residuals' standard deviation of arms with enough rows, None without such arms.
     caveat : why the log cannot be trusted, in words, or "".
     """
@@ -62,28 +65,33 @@ class Likely:
     squares: float
     rows: int
     mean: float
-    variance: float
+    scale: float
     clicks: bool
     residual: float | None
     caveat: str
 
     @property
+    def long_enough(self) -> bool:
+        """Whether there are rows enough to tell noise from what is to be learnt."""
+        return self.rows >= FEWEST * len(self.shared)
+
+    @property
     def noise(self) -> float:
         """The standard deviation of rewards around their means."""
-        return self.posterior.noise
+        return self.scale * self.posterior.noise
 
     @cached_property
     def posterior(self) -> Posterior:
         """What is known of c and u, with σ and τ fitted."""
         K, r = self.values.shape
-        least, doubt = LEAST * self.variance, self.variance / r
-        noise_2, own_2 = max(self.squares / self.rows, least), doubt
+        doubt = 1 / r
+        noise_2, own_2 = max(self.squares / self.rows, LEAST), doubt
         for _ in range(ROUNDS):
             found, residual = self._given(noise_2, own_2)
-            noise_2 = max(residual / self.rows, least)
+            noise_2 = max(residual / self.rows, LEAST)
             moved = np.swapaxes(self.axes, 1, 2) @ found.root  # along each arm's axes
             uncertain = found.spread**2 + found.pull**2 * (moved**2).sum(axis=2)
-            own_2 = max((float((found.own**2 + uncertain).sum()) + doubt) / (K * r + 1), least)
+            own_2 = max((float((found.own**2 + uncertain).sum()) + doubt) / (K * r + 1), LEAST)
         return self._given(noise_2, own_2)[0]
 
     def _given(self, noise_2: float, own_2: float) -> tuple[Posterior, float]:
@@ -110,13 +118,14 @@ class Likely:
         own = found.own - found.pull * np.einsum("kji,j->ki", self.axes, error)
         own = own + found.spread * rng.standard_normal(found.spread.shape)
         theta = self.shared + found.common + error + np.einsum("kij,kj->ki", self.axes, own)
-        means = theta @ self.z.T
+        means = self.scale * (theta @ self.z.T)
         return np.clip(means, 0.0, 1.0) if self.clicks else means
 
     def expected_rewards(self) -> FloatArray:
         """The mean of such draws, before those of clicks are cut off at 0 and 1."""
         found = self.posterior
-        return (self.shared + found.common + np.einsum("kij,kj->ki", self.axes, found.own)) @ self.z.T
+        theta = self.shared + found.common + np.einsum("kij,kj->ki", self.axes, found.own)
+        return np.asarray(self.scale * (theta @ self.z.T))
 
 
 def likely(
@@ -131,8 +140,10 @@ def likely(
 ) -> Likely:
     """The model of a log; z : (n, r) its whitened contexts. gram : (K, r, r) Σzzᵀ of each arm's rows."""
     n, K = len(X), len(gram)
-    shared = np.linalg.solve(gram.sum(axis=0), z.T @ rewards)
-    left = rewards - z @ shared
+    scale = float(rewards.std())
+    y = rewards / scale
+    shared = np.linalg.solve(gram.sum(axis=0), z.T @ y)
+    left = y - z @ shared
     values, axes = np.linalg.eigh(gram)
     sums = np.array([z[arms == a].T @ left[arms == a] for a in range(K)])
     most = int(np.clip(MOST_NUMBERS // (K * X.shape[1]), 200, MOST_CONTEXTS))
@@ -154,7 +165,7 @@ def likely(
         squares=float(left @ left),
         rows=n,
         mean=float(rewards.mean()),
-        variance=float(rewards.var()),
+        scale=scale,
         clicks=bool(np.isin(rewards, (0.0, 1.0)).all()),
         residual=residual,
         caveat=caveat,

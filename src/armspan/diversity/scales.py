@@ -16,6 +16,10 @@ def sizes_apart(x: FloatArray, probabilities: FloatArray | None = None) -> float
     """
     if probabilities is None:
         probabilities = np.full(len(x), 1 / len(x))
-    largest, square = np.abs(x).max(axis=(0, 1)), np.tensordot(probabilities, (x**2).mean(axis=1), axes=1)
+    return apart(np.abs(x).max(axis=(0, 1)), np.tensordot(probabilities, (x**2).mean(axis=1), axes=1))
+
+
+def apart(largest: FloatArray, square: FloatArray) -> float:
+    """The same from the largest size (d,) and the mean square (d,) of each feature."""
     sizes = largest[square > 0], np.sqrt(square[square > 0])
     return min(float(size.max() / size.min()) for size in sizes) if sizes[0].size else 1.0

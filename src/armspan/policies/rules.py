@@ -159,14 +159,15 @@ def words_from(report: DiversityReport | LoggedDiversity) -> tuple[str, ...]:
 def on_scales(report: LoggedDiversity) -> str:
     """What to do where features have different sizes, as the last part of a reason."""
     times = 1.0 if report.likely is None else report.likely.sizes_apart
-    return f" Divide each feature by its largest size first: they differ by {times:.3g} times." * (times > UNEQUAL)
+    said = f" First divide each feature by its largest size: the largest is {times:,.0f} times the smallest."
+    return said * (times > UNEQUAL)
 
 
 def _on_offset(report: LoggedDiversity) -> str:
     """What to do where rewards are far from 0, which is what Thompson sampling expects of an arm it does not know."""
-    if report.likely is None or abs(report.likely.mean) < FAR * report.likely.variance**0.5:
+    if report.likely is None or abs(report.likely.mean) < FAR * report.likely.scale:
         return ""
-    return f" Subtract a typical reward first: they are around {report.likely.mean:.3g}."
+    return f" First subtract a typical reward from all: they are around {report.likely.mean:.3g}."
 
 
 def _separate(facts: _Facts) -> Recommendation:

@@ -90,11 +90,12 @@ def _for_log(
     told: Any = {"propensities": propensities}
     if horizon is None:
         return by_rules(log, noise_scale=noise_scale, **told)
-    if log.likely is None:
+    if log.likely is None or not log.likely.long_enough:
         found = by_rules(log, noise_scale=noise_scale, **told)
-        return replace(found, why=("No rehearsal: all rewards are the same.", *found.why))
+        reason = "all rewards are the same" if log.likely is None else "the log has too few rows for its features"
+        return replace(found, why=(f"No rehearsal: {reason}. {found.why[0]}", *found.why[1:]))
     places = worlds(log.likely, log.name, noise_scale)
-    caveat = f" But do not trust it: {log.likely.caveat}" if log.likely.caveat else ""
+    caveat = f" Do not rely on that. {log.likely.caveat}" if log.likely.caveat else ""
     R = noise_scale or log.likely.noise  # of rare clicks far below ½
     told |= {"noise_scale": R, "first": on_scales(log) + caveat}
     return rehearsed(places, horizon, words_from(log), progress, **told)

@@ -67,8 +67,9 @@ def rehearsed(
     form = amount(mean[best], shown)
     surely = "" if best == np.argmin(mean) else ", if two standard errors are added"
     where = "here" if len(places) == 1 else f"in {len(places)} worlds drawn from a model of the log, each from nothing"
+    won = f"It lost least of {len(everyone)} in a rehearsal" if len(everyone) > 1 else "It alone could rehearse"
     why = (
-        f"It lost least of {len(everyone)} in a rehearsal {where}{surely}: regret {_number(mean[best], form)} ± "
+        f"{won} {where}{surely}: regret {_number(mean[best], form)} ± "
         f"{_number(shown, form)} after {counted(steps, 'step')}, {counted(final.shape[1], 'run')}.{first}",
         *words,
         *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
