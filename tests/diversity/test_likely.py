@@ -39,6 +39,32 @@ def test_the_truth_lies_as_far_from_the_mean_as_draws_do(shares: tuple[float, ..
     assert np.mean(inside) > 0.85
 
 
+@pytest.mark.parametrize(("noise_2", "own_2"), [(0.3, 0.5), (0.01, 2.0), (1.0, 0.001)])
+def test_the_posterior_is_that_of_all_parameters_at_once(noise_2: float, own_2: float) -> None:
+    """Against the normal equations of (c, u_1 … u_K): precision ZᵀZ/σ² + diag(0, 1/τ²)."""
+    rng = np.random.default_rng(0)
+    K, r, n = 3, 2, 40
+    arms, z = rng.choice(K, n, p=[0.7, 0.25, 0.05]), whiten(rng.normal(size=(n, r))).z
+    found = model(z, rng.normal(size=(K, r)), arms, 0.5, rng)
+    rewards = found.along  # Σz(y - zᵀshared) along the axes, which is all that the posterior needs of them
+    design = np.zeros((n, r * (K + 1)))
+    for row, arm in enumerate(arms):
+        design[row, :r] = design[row, r * (arm + 1) : r * (arm + 2)] = z[row]
+    precision = design.T @ design / noise_2 + np.diag([0.0] * r + [1 / own_2] * (K * r))
+    sums = np.array([found.axes[a] @ rewards[a] for a in range(K)])
+    covariance = np.linalg.inv(precision)
+    mean = covariance @ np.concatenate([sums.sum(axis=0), *sums]) / noise_2
+    given, _ = found._given(noise_2, own_2)
+    np.testing.assert_allclose(given.common, mean[:r], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(given.root @ given.root.T, covariance[:r, :r], rtol=1e-8, atol=1e-12)
+    for a in range(K):
+        axes, own = found.axes[a], slice(r * (a + 1), r * (a + 2))
+        np.testing.assert_allclose(axes @ given.own[a], mean[own], rtol=1e-8, atol=1e-10)
+        pulled = axes @ np.diag(given.pull[a]) @ axes.T
+        spread = axes @ np.diag(given.spread[a] ** 2) @ axes.T + pulled @ covariance[:r, :r] @ pulled.T
+        np.testing.assert_allclose(spread, covariance[own, own], rtol=1e-7, atol=1e-10)
+
+
 def test_few_rows_for_many_features() -> None:
     """Fewer rows per arm than features: draws are as far off as they claim, though the noise is hardly known."""
     rng, squares = np.random.default_rng(2), []

@@ -48,7 +48,7 @@ class Likely:
     sizes_apart : by how many times they differ in size.
     values, axes : (K, r), (K, r, r) of each arm's Σzzᵀ. along : (K, r) its Σz(y - zᵀshared), along the axes.
     shared : (r,) least squares of all arms together. squares, rows : Σ(y - zᵀshared)² of so many rows.
-    mean, scale : of the rewards, and their standard deviation; all else is in units of that.
+    mean, scale : of the rewards, and their standard deviation; y above is in units of that.
     clicks : whether all rewards are 0 or 1.
     residual : the residuals' standard deviation of arms with enough rows, None without such arms.
     caveat : why the log cannot be trusted, in words, or "".
