@@ -1,5 +1,6 @@
 """The recommendation: its rules on problems of known kinds, its rehearsal, its words, and what it refuses."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -128,17 +129,25 @@ class TestReports:
         places = worlds(found.likely, found.name)
         largest = max(places, key=lambda world: world.parameter_bound)
         regret = {}
-        for policy in candidates(largest, 100, found.likely.noise, propensities=False):
+        means = {}
+        for policy in candidates(largest, 100, float(f"{found.likely.noise:.3g}"), propensities=False):
             final = np.concatenate(
                 [simulate(place, policy, horizon=100, runs=5, seed=20_201 + i).pseudo_regret[0, :, -1]
                  for i, place in enumerate(places)]
             )  # fmt: skip
             regret[policy] = final.mean() + 2 * final.std(ddof=1) / 50**0.5
+            means[policy] = final.reshape(10, 5).mean(axis=1)
         advice = recommend(found, horizon=100)
         assert [advice.policy, *(other.policy for other in advice.alternatives)] == sorted(
             regret, key=regret.__getitem__
         )
-        assert "in a rehearsal in 10 worlds drawn from a model of the log, each from nothing" in advice.line
+        assert "in a rehearsal, starting from nothing in 10 worlds drawn from a model of the log" in advice.line
+        told = re.search(
+            "regret ([0-9.]+), ([0-9.]+) to ([0-9.]+) from world to world, after 100 steps, 50 runs", advice.line
+        )
+        assert told is not None
+        own = means[advice.policy]
+        np.testing.assert_allclose([float(one) for one in told.groups()], [own.mean(), own.min(), own.max()], rtol=0.05)
         assert advice.policy.agent(3, 2).choose(np.ones(2)) in (0, 1, 2)
 
     def test_one_theta_is_not_tried_out_where_arms_look_alike(self) -> None:

@@ -40,9 +40,8 @@ def sparse_problem(
     BoxContexts
         The environment.
     """
-    K, d = _validate.whole("n_arms", n_arms, at_least=1), _validate.whole("n_features", n_features, at_least=1)
-    few = _validate.whole("non_zeros", non_zeros, at_least=1, at_most=d)
-    rng, theta = np.random.default_rng(_validate.whole("seed", seed, at_least=0)), np.zeros((K, d))
+    K, d, rng = _checked(n_arms, n_features, seed)
+    few, theta = _validate.whole("non_zeros", non_zeros, at_least=1, at_most=d), np.zeros((K, d))
     for arm in theta:
         arm[rng.choice(d, size=few, replace=False)] = rng.normal(size=few)
     return BoxContexts(theta, -1.0, 1.0, noise=noise, name=name)
@@ -76,8 +75,8 @@ def shared_problem(
     BoxContexts
         The environment.
     """
-    K, d = _validate.whole("n_arms", n_arms, at_least=1), _validate.whole("n_features", n_features, at_least=1)
-    theta = np.random.default_rng(_validate.whole("seed", seed, at_least=0)).normal(size=d) / np.sqrt(d)
+    K, d, rng = _checked(n_arms, n_features, seed)
+    theta = rng.normal(size=d) / np.sqrt(d)
     return BoxContexts(np.tile(theta, (K, 1)), -1.0, 1.0, noise=noise, name=name)
 
 
@@ -115,9 +114,14 @@ def bent_problem(
     RewardTable
         The environment.
     """
-    K, d = _validate.whole("n_arms", n_arms, at_least=1), _validate.whole("n_features", n_features, at_least=1)
+    K, d, rng = _checked(n_arms, n_features, seed)
     n = _validate.whole("n_contexts", n_contexts, at_least=1)
-    rng = np.random.default_rng(_validate.whole("seed", seed, at_least=0))
     x, theta = rng.normal(size=(n, d)) / np.sqrt(d), rng.normal(size=(K, d)) / np.sqrt(d)
     bend = _validate.real("size", size, at_least=0) * np.sin(2 * rng.normal(size=(K, d)) @ x.T)
     return RewardTable(np.broadcast_to(x, (K, n, d)), theta @ x.T + bend, noise=noise, name=name)
+
+
+def _checked(n_arms: int, n_features: int, seed: int) -> tuple[int, int, np.random.Generator]:
+    """K and d, and the numbers that a seed gives."""
+    K, d = _validate.whole("n_arms", n_arms, at_least=1), _validate.whole("n_features", n_features, at_least=1)
+    return K, d, np.random.default_rng(_validate.whole("seed", seed, at_least=0))

@@ -66,8 +66,8 @@ class Recommendation:
 def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | None = None) -> Recommendation:
     """The recommendation for an environment or for what an audit has found, without a rehearsal."""
     if isinstance(problem, LoggedDiversity):
-        if noise_scale is None and problem.likely is not None:
-            noise_scale = problem.likely.residual
+        if noise_scale is None and problem.likely is not None and problem.likely.residual is not None:
+            noise_scale = float(f"{problem.likely.residual:.3g}")
         told: Any = {"words": words_from(problem), "scales": on_scales(problem), "offset": _on_offset(problem)}
         facts = _Facts(shared=False, noise_scale=noise_scale, **told)
     elif isinstance(problem, DiversityReport):

@@ -96,7 +96,7 @@ def _for_log(
         return replace(found, why=(f"No rehearsal: {reason}. {found.why[0]}", *found.why[1:]))
     places = worlds(log.likely, log.name, noise_scale)
     caveat = f" Do not rely on that. {log.likely.caveat}" if log.likely.caveat else ""
-    R = noise_scale or log.likely.noise  # of rare clicks far below ½
+    R = noise_scale or float(f"{log.likely.noise:.3g}")  # of rare clicks far below ½
     told |= {"noise_scale": R, "first": on_scales(log) + caveat}
     return rehearsed(places, horizon, words_from(log), progress, **told)
 

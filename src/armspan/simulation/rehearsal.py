@@ -63,14 +63,11 @@ def rehearsed(
     mean, error = final.mean(axis=1), _standard_error(final)
     order = np.argsort(mean + 2 * error, kind="stable")
     best = order[0]
-    shown = 2 * float((error if len(places) == 1 else _standard_error(found.mean(axis=2).T))[best])
-    form = amount(mean[best], shown)
     surely = "" if best == np.argmin(mean) else ", if two standard errors are added"
-    where = "here" if len(places) == 1 else f"in {len(places)} worlds drawn from a model of the log, each from nothing"
     won = f"It lost least of {len(everyone)} in a rehearsal" if len(everyone) > 1 else "It alone could rehearse"
     why = (
-        f"{won} {where}{surely}: regret {_number(mean[best], form)} ± "
-        f"{_number(shown, form)} after {counted(steps, 'step')}, {counted(final.shape[1], 'run')}.{first}",
+        f"{won}{_where(len(places))}{surely}: {_regret(found[:, best])} after {counted(steps, 'step')}, "
+        f"{counted(final.shape[1], 'run')}.{first}",
         *words,
         *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
     )
@@ -127,6 +124,22 @@ def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
     except (NotApplicable, InvalidParameter):  # it needs what the environment lacks, or features of another size
         return False
     return True
+
+
+def _where(worlds: int) -> str:
+    return " here" if worlds == 1 else f", starting from nothing in {worlds} worlds drawn from a model of the log"
+
+
+def _regret(found: FloatArray) -> str:
+    """What one policy lost in places and runs: its mean with two standard errors, or from which to which world."""
+    means, mean = found.mean(axis=1), float(found.mean())
+    if len(found) == 1:
+        around = 2 * float(_standard_error(found[0]))
+        form = amount(mean, around)
+        return f"regret {_number(mean, form)} ± {_number(around, form)}"
+    low, high = float(means.min()), float(means.max())
+    form = amount(mean, low)
+    return f"regret {_number(mean, form)}, {_number(low, form)} to {_number(high, form)} from world to world,"
 
 
 def _standard_error(values: FloatArray) -> FloatArray:
