@@ -45,13 +45,13 @@ def test_the_posterior_is_that_of_all_parameters_at_once(noise_2: float, own_2: 
     rng = np.random.default_rng(0)
     K, r, n = 3, 2, 40
     arms, z = rng.choice(K, n, p=[0.7, 0.25, 0.05]), whiten(rng.normal(size=(n, r))).z
-    found = model(z, rng.normal(size=(K, r)), arms, 0.5, rng)
-    rewards = found.along  # Σz(y - zᵀshared) along the axes, which is all that the posterior needs of them
+    gram = np.array([z[arms == a].T @ z[arms == a] for a in range(K)])
+    found = likely(z, z, arms, rng.normal(size=n) + z[:, 0] * arms, gram)
     design = np.zeros((n, r * (K + 1)))
     for row, arm in enumerate(arms):
         design[row, :r] = design[row, r * (arm + 1) : r * (arm + 2)] = z[row]
     precision = design.T @ design / noise_2 + np.diag([0.0] * r + [1 / own_2] * (K * r))
-    sums = np.array([found.axes[a] @ rewards[a] for a in range(K)])
+    sums = np.array([found.axes[a] @ found.along[a] for a in range(K)])  # Σz(y - zᵀshared)
     covariance = np.linalg.inv(precision)
     mean = covariance @ np.concatenate([sums.sum(axis=0), *sums]) / noise_2
     given, _ = found._given(noise_2, own_2)
