@@ -116,7 +116,7 @@ def _logs(args: argparse.Namespace, which: Sequence[Cell]) -> list[audits.Score]
 
 
 def _goal(goal: tuple[Cell, float], logs: int, strict: bool) -> tuple[audits.Score, float]:
-    return audits.examine(goal[0], logs=logs, strict=strict, quieter=goal[1]), goal[1]
+    return audits.examine(goal[0], logs=logs, strict=strict, quieter=goal[1], plain=True), goal[1]
 
 
 def logs_table(args: argparse.Namespace) -> list[str]:
@@ -145,8 +145,9 @@ def goals_table(args: argparse.Namespace) -> list[str]:
     for score, quieter in spread_out(work, audits.goal_cells(), args.workers):
         c, noise = score.cell, f", noise ÷ {quieter:g}" if quieter > 1 else ""
         shares = [percent(score.share("diverse", answer)) for answer in ("yes", "no", "not known")]
-        rows.append([c.family + noise, f"{c.n_arms}, {c.n_features}", c.logger, f"{c.rows:,}", *shares])
-    head = ["logs", "arms, features", "logging policy", "rows", "yes", "no", "not known"]
+        plain = percent(1 - score.share("plain", "not known"))
+        rows.append([c.family + noise, f"{c.n_arms}, {c.n_features}", c.logger, f"{c.rows:,}", *shares, plain])
+    head = ["logs", "arms, features", "logging policy", "rows", "yes", "no", "not known", "decided by plain bands"]
     return table(head, rows)
 
 

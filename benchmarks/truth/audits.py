@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
+from armspan.diversity.evidence import PART, evidence
 from armspan.diversity.logged import Judged
 from benchmarks.truth.loggers import Array
 from benchmarks.truth.logs import Cell, draw, problems_per_cell
@@ -26,12 +27,16 @@ SAMPLED = 50_000
 
 @dataclass
 class Score:
-    """Answers of the logs of one cell: how many of each, by truth, and how many intervals of P(best) missed."""
+    """Answers of the logs of one cell: how many of each, by truth, and how many intervals of P(best) missed.
+
+    plain : answers to *diverse?* by Scheffé's bands for all pairs of arms alone, where they were asked for.
+    """
 
     cell: Cell
     diverse: Counter[tuple[bool, str]] = field(default_factory=Counter)
     gap: Counter[tuple[bool, str]] = field(default_factory=Counter)
     constant: Counter[tuple[bool, str]] = field(default_factory=Counter)
+    plain: Counter[tuple[bool, str]] = field(default_factory=Counter)
     missed: int = 0
     spread_missed: int = 0
     logs: int = 0
@@ -60,10 +65,23 @@ def _outside(truth: Array, interval: Array, variance: Array) -> Array:
     return np.asarray((truth < interval[:, 0] - slack) | (truth > interval[:, 1] + slack))
 
 
+def plainly(found: Judged, level: float) -> str:
+    """The answer to *diverse?* by Scheffé's bands for all pairs of arms alone."""
+    bands = found.bands._replace(one_arm=found.bands.all_arms)
+    return evidence(found.white.z, bands, found.margin, level / PART).diverse
+
+
 def examine(
-    cell: Cell, logs: int, *, level: float = 0.05, strict: bool = False, seed: int = 0, quieter: float = 1.0
+    cell: Cell,
+    logs: int,
+    *,
+    level: float = 0.05,
+    strict: bool = False,
+    seed: int = 0,
+    quieter: float = 1.0,
+    plain: bool = False,
 ) -> Score:
-    """Draw the logs of a cell and judge them. quieter : what the noise is divided by."""
+    """Draw the logs of a cell and judge them. quieter : what the noise is divided by. plain : fill `Score.plain`."""
     score = Score(cell)
     rng = np.random.default_rng([seed, crc32(repr(cell).encode())])
     problems, each = problems_per_cell(logs)
@@ -77,6 +95,8 @@ def examine(
             both = truth.diverse and truth.gap
             score.logs += 1
             score.diverse[bool(truth.diverse), found.answer("diverse")] += 1
+            if plain:
+                score.plain[bool(truth.diverse), plainly(found, level)] += 1
             score.gap[bool(truth.gap), found.answer("gap")] += 1
             score.constant[both, found.answer("constant")] += 1
             sampled = 0.0 if problem.points is not None else 1 / SAMPLED  # then truth has an error of its own
@@ -114,6 +134,8 @@ def goal_cells() -> tuple[tuple[Cell, float], ...]:
     wanted: list[tuple[str, int, tuple[str, ...], float]] = [
         ("strong-finite", 3_000, loggers, 1.0),
         ("strong-continuous", 3_000, loggers, 1.0),
+        ("strong-finite", 3_000, loggers, 2.0),
+        ("strong-continuous", 3_000, loggers, 2.0),
         ("strong-finite", 3_000, loggers, 4.0),
         ("strong-continuous", 3_000, loggers, 4.0),
         ("dominated-.3", 10_000, loggers, 1.0),
@@ -125,6 +147,6 @@ def goal_cells() -> tuple[tuple[Cell, float], ...]:
     return tuple(
         (Cell(family, K, d, logger, rows), quieter)
         for family, rows, some, quieter in wanted
-        for K, d in (sizes if rows < 100_000 else sizes[:3])
+        for K, d in (sizes if rows < 100_000 else sizes[:3])[2 * (quieter > 1) :]
         for logger in some
     )
