@@ -116,7 +116,8 @@ def _logs(args: argparse.Namespace, which: Sequence[Cell]) -> list[audits.Score]
 
 
 def _goal(goal: tuple[Cell, float], logs: int, strict: bool) -> tuple[audits.Score, float]:
-    return audits.examine(goal[0], logs=logs, strict=strict, quieter=goal[1], plain=True), goal[1]
+    cell, quieter = goal
+    return audits.examine(cell, logs=logs, strict=strict, quieter=quieter, one_each=True, plain=True), quieter
 
 
 def logs_table(args: argparse.Namespace) -> list[str]:

@@ -79,12 +79,17 @@ def examine(
     strict: bool = False,
     seed: int = 0,
     quieter: float = 1.0,
+    one_each: bool = False,
     plain: bool = False,
 ) -> Score:
-    """Draw the logs of a cell and judge them. quieter : what the noise is divided by. plain : fill `Score.plain`."""
+    """Draw the logs of a cell and judge them.
+
+    quieter : what the noise is divided by. one_each : draw a new problem for every log, where problems differ much.
+    plain : fill `Score.plain`.
+    """
     score = Score(cell)
     rng = np.random.default_rng([seed, crc32(repr(cell).encode())])
-    problems, each = problems_per_cell(logs)
+    problems, each = (logs, 1) if one_each else problems_per_cell(logs)
     for _ in range(problems):
         problem = draw(cell.family, cell.n_arms, cell.n_features, rng)
         problem = problem if quieter == 1 else replace(problem, sigma=problem.sigma / quieter)
