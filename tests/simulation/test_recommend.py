@@ -106,6 +106,13 @@ class TestTheRehearsal:
         assert recommend(late) == by_rules(late)
         assert "in a rehearsal here" in recommend(late, horizon=30).line
 
+    def test_the_regret_to_expect_is_that_of_the_rehearsal(self) -> None:
+        found, env = recommend(diversity_dial(0.0), horizon=50), diversity_dial(0.0)
+        final = simulate(env, found.policy, horizon=50, runs=50, seed=20_201).pseudo_regret[0, :, -1]
+        error = 2 * final.std(ddof=1) / 50**0.5
+        assert found.regret == pytest.approx((final.mean(), final.mean() - error, final.mean() + error))
+        assert by_rules(env).regret is None
+
     def test_every_candidate_makes_an_agent(self) -> None:
         for policy in candidates(diversity_dial(0.0), 100, None, propensities=False):
             assert policy.agent(2, 2).choose(np.ones((2, 2))) in (0, 1)
@@ -148,6 +155,7 @@ class TestReports:
         assert told is not None
         own = means[advice.policy]
         np.testing.assert_allclose([float(one) for one in told.groups()], [own.mean(), own.min(), own.max()], rtol=0.05)
+        assert advice.regret == pytest.approx((own.mean(), own.min(), own.max()))
         assert advice.policy.agent(3, 2).choose(np.ones(2)) in (0, 1, 2)
 
     def test_one_theta_is_not_tried_out_where_arms_look_alike(self) -> None:

@@ -1,7 +1,7 @@
 """Which policy fits a problem, by a few stated rules that rest on the arena."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,13 +35,22 @@ class Choice:
     words: str
 
 
+class Foretold(NamedTuple):
+    """The regret of a rehearsal: the mean, and with two standard errors less and more; of several worlds, the range."""
+
+    mean: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Recommendation:
-    """The policy that fits, why, and what others would cost."""
+    """The policy that fits, why, what others would cost, and the regret to expect, where there was a rehearsal."""
 
     policy: Policy
     why: tuple[str, ...]
     alternatives: tuple[Choice, ...]
+    regret: Foretold | None = None
 
     @property
     def line(self) -> str:

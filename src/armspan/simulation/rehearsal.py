@@ -13,7 +13,7 @@ from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import HybridLinUCB, LinMED, LinTS, LinUCB, TruncatedLinUCB
 from armspan.policies.base import Policy
-from armspan.policies.rules import Choice, Recommendation
+from armspan.policies.rules import Choice, Foretold, Recommendation
 from armspan.simulation.runner import simulate
 
 MOST_RUNS, LEAST_RUNS = 50, 10
@@ -64,15 +64,16 @@ def rehearsed(
     order = np.argsort(mean + 2 * error, kind="stable")
     best = order[0]
     surely = "" if best == np.argmin(mean) else ", if two standard errors are added"
+    foretold = _foretold(found[:, best])
     won = f"It lost least of {len(everyone)} in a rehearsal" if len(everyone) > 1 else "It alone could rehearse"
     why = (
-        f"{won}{_where(len(places))}{surely}: {_regret(found[:, best])} after {counted(steps, 'step')}, "
+        f"{won}{_where(len(places))}{surely}: {_regret(foretold, len(places))} after {counted(steps, 'step')}, "
         f"{counted(final.shape[1], 'run')}.{first}",
         *words,
         *([f"Some policies cannot rehearse as things are: {scale}."] if odd else []),
     )
     others = tuple(Choice(everyone[i], _cost(mean[i], mean[best])) for i in order[1:])
-    return Recommendation(everyone[best], why, others)
+    return Recommendation(everyone[best], why, others, foretold)
 
 
 def is_slow(env: Environment) -> bool:
@@ -130,14 +131,20 @@ def _where(worlds: int) -> str:
     return " here" if worlds == 1 else f", starting from nothing in {worlds} worlds drawn from a model of the log"
 
 
-def _regret(found: FloatArray) -> str:
+def _foretold(found: FloatArray) -> Foretold:
     """What one policy lost in places and runs: its mean with two standard errors, or from which to which world."""
     means, mean = found.mean(axis=1), float(found.mean())
-    if len(found) == 1:
-        around = 2 * float(_standard_error(found[0]))
-        form = amount(mean, around)
-        return f"regret {_number(mean, form)} ± {_number(around, form)}"
-    low, high = float(means.min()), float(means.max())
+    if len(found) > 1:
+        return Foretold(mean, float(means.min()), float(means.max()))
+    around = 2 * float(_standard_error(found[0]))
+    return Foretold(mean, mean - around, mean + around)
+
+
+def _regret(foretold: Foretold, worlds: int) -> str:
+    mean, low, high = foretold
+    if worlds == 1:
+        form = amount(mean, high - mean)
+        return f"regret {_number(mean, form)} ± {_number(high - mean, form)}"
     form = amount(mean, low)
     return f"regret {_number(mean, form)}, {_number(low, form)} to {_number(high, form)} from world to world,"
 
