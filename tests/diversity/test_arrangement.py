@@ -18,7 +18,7 @@ from tests.strategies import Array
 
 def eigenvalue(X: Array, weights: Array, inside: Any) -> float:
     """λ_min(E[xxᵀ 1{inside}]), 0 if it is by rounding alone."""
-    value = float(np.linalg.eigvalsh(sum(w * np.outer(x, x) for w, x in zip(weights * inside, X, strict=True)))[0])
+    value = float(np.linalg.eigvalsh(X.T @ np.diag(weights * inside) @ X)[0])
     return value if value > 1e-13 else 0.0
 
 

@@ -17,7 +17,7 @@ from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from tests import naive
 
-STEPS, RUNS = 60, 400
+STEPS, RUNS = 60, 200
 
 
 @given(st.integers(1, 5000), st.floats(1e-3, 1))

@@ -111,7 +111,7 @@ def dual_bound(X: FloatArray, iterations: int = 400) -> float:
         values, vectors = np.linalg.eigh(H)
         weights = np.exp(values - values.max())
         M = (vectors * (weights / weights.sum())) @ vectors.T
-        scores = np.einsum("ni,ij,nj->n", X, M, X)
+        scores = ((X @ M) * X).sum(axis=1)
         top = np.argpartition(scores, -d)[-d:]
         best = min(best, float(scores[top].sum()))
         H -= 4.0 / (scale * np.sqrt(step)) * (X[top].T @ X[top])

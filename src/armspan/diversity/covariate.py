@@ -9,9 +9,10 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.diversity.arrangement import worst_of_all
-from armspan.diversity.moments import weakest
+from armspan.diversity.moments import smallest_of, weakest
 
-_STARTS = 200
+_STARTS, _TURNS = 200, 20
+"""Random directions to begin with, and small turns that are tried at once."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,12 @@ def _eigenvalue(X: FloatArray, weights: FloatArray, u: FloatArray) -> float:
     return weakest((X[inside] * weights[inside, None]).T @ X[inside])[0]
 
 
+def _eigenvalues(X: FloatArray, weights: FloatArray, directions: FloatArray) -> FloatArray:
+    """The same for several directions (s, d), up to rounding."""
+    inside = directions @ X.T >= 0
+    return smallest_of((X.T * (weights * inside)[:, None, :]) @ X)
+
+
 def _worst_cells(X: FloatArray, weights: FloatArray, most: int = 64) -> FloatArray:
     """Of all cells of angles, one direction within each of the worst, up to rounding.
 
@@ -111,17 +118,18 @@ def _descend(X: FloatArray, weights: FloatArray) -> FloatArray:
     starts = np.vstack([-X.mean(axis=0), np.eye(d), -np.eye(d), rng.normal(size=(_STARTS, d))])
     lengths = np.linalg.norm(starts, axis=1)
     starts = starts[lengths > 0] / lengths[lengths > 0, None]
-    values = np.array([_eigenvalue(X, weights, u) for u in starts])
-    best = starts[np.argsort(values)[:10]]
+    parts = np.array_split(starts, -(-len(starts) // _TURNS))
+    values = np.concatenate([_eigenvalues(X, weights, part) for part in parts])
+    order = np.argsort(values)[:10]
     result = []
-    for start in best:
-        u, value, turn = start, _eigenvalue(X, weights, start), 0.5
+    for start, value in zip(starts[order], values[order], strict=True):
+        u, turn = start, 0.5
         while turn > 1e-3 and value > 0:
-            trials = u + turn * rng.normal(size=(20, d))
+            trials = u + turn * rng.normal(size=(_TURNS, d))
             trials /= np.linalg.norm(trials, axis=1, keepdims=True)
-            found = np.array([_eigenvalue(X, weights, trial) for trial in trials])
+            found = _eigenvalues(X, weights, trials)
             if found.min() < value:
-                u, value = trials[int(np.argmin(found))], float(found.min())
+                u, value = trials[int(np.argmin(found))], found.min()
             else:
                 turn /= 2
         result.append(u)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armspan import theory
-from armspan._typing import FloatArray, IntArray
+from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.basis import best_basis
 from armspan.diversity.intervals import wilson
 
@@ -104,18 +104,23 @@ def _radius(lambda_0: float, d: int) -> float:
 
 
 def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float, radius: float) -> FloatArray:
-    """Move one basis vector at a time, to a spot or to the mean of its ball, while the emptiest ball gets fuller."""
-    fullness = np.sort(counts(X, basis, radius))
+    """Move one basis vector at a time, to a spot or to the mean of its ball, while the emptiest ball gets fuller.
+
+    The basis is made of spots. Rows of X that are in no ball around any place are left out: they never count.
+    """
+    fullness, close = np.sort(counts(X, basis, radius)), _within(X, spots, radius).any(axis=1)
     for _ in range(20):
         best, best_fullness = basis, fullness
         for i in range(len(basis)):
-            near = X[((X - basis[i]) ** 2).sum(axis=1) <= radius**2]
-            places = np.vstack([spots, near.mean(axis=0)]) if len(near) else spots
+            near, places = X[((X - basis[i]) ** 2).sum(axis=1) <= radius**2], spots
+            if len(near):
+                mean = near.mean(axis=0, keepdims=True)
+                places, close = np.vstack([spots, mean]), close | _within(X, mean, radius)[:, 0]
             trials = np.repeat(basis[None], len(places), axis=0)
             trials[:, i] = places
             valid = np.linalg.svd(trials, compute_uv=False)[:, -1] ** 2 >= lambda_0
             if valid.any():
-                found = np.sort(counts_with(X, basis, i, places[valid], radius), axis=1)
+                found = np.sort(counts_with(X[close], basis, i, places[valid], radius), axis=1)
                 winner = max(range(len(found)), key=lambda trial: tuple(found[trial]))
                 if tuple(found[winner]) > tuple(best_fullness):
                     best, best_fullness = trials[valid][winner], found[winner]
@@ -125,6 +130,12 @@ def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float,
     return basis
 
 
+def _within(X: FloatArray, places: FloatArray, radius: float) -> BoolArray:
+    """Which rows of X (n, d) lie in the ball around each of the places (s, d), or within rounding of it."""
+    squares = (X**2).sum(axis=1)[:, None] + (places**2).sum(axis=1)
+    return np.asarray((1 - 1e-9) * squares - 2 * X @ places.T <= radius**2)
+
+
 def counts_with(X: FloatArray, basis: FloatArray, i: int, places: FloatArray, radius: float) -> IntArray:
     """`counts` (s, d) with each of the places (s, d) for the i-th vector of the basis."""
     unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
@@ -132,12 +143,14 @@ def counts_with(X: FloatArray, basis: FloatArray, i: int, places: FloatArray, ra
     projections[:, i] = -np.inf
     group = np.argmax(projections, axis=1)
     inside = ((X - basis[group]) ** 2).sum(axis=1) <= radius**2
-    here = X @ (places / np.linalg.norm(places, axis=1, keepdims=True)).T
-    theirs = here > projections[np.arange(len(X)), group][:, None]  # in the moved vector's group
-    if i:  # argmax takes the first of equals
-        theirs |= (here == projections[np.arange(len(X)), group][:, None]) & (group > i)[:, None]
-    distance = (X**2).sum(axis=1)[:, None] - 2 * X @ places.T + (places**2).sum(axis=1)
+    length, height = np.linalg.norm(places, axis=1), projections[np.arange(len(X)), group][:, None]
+    here = X @ (places / length[:, None]).T
+    theirs = here > height  # in the moved vector's group
+    after = group > i  # argmax takes the first of equals
+    theirs[after] |= here[after] == height[after]
     members = np.eye(len(basis))[group] * inside[:, None]
     result = (members.sum(axis=0) - theirs.T @ members).astype(np.int64)
-    result[:, i] = (theirs & (distance <= radius**2)).sum(axis=0)
+    here *= 2 * length
+    near = here >= (X**2).sum(axis=1)[:, None] + (length**2 - radius**2)
+    result[:, i] = np.count_nonzero(theirs & near, axis=0)
     return result

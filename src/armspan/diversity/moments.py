@@ -87,6 +87,20 @@ def weakest(M: FloatArray, tolerance: float = 0.0) -> tuple[float, FloatArray]:
     return float(1 / inverse[-1]), directions[:, -1:]
 
 
+def smallest_of(moments: FloatArray) -> FloatArray:
+    """λ_min of each of several second moments (s, d, d), as `weakest` finds it."""
+    s, d = moments.shape[:2]
+    scale, result = np.sqrt(np.einsum("sii->si", moments)), np.zeros(s)
+    present = np.flatnonzero((scale > 0).all(axis=1))
+    even = moments[present] / (scale[present, :, None] * scale[present, None, :])
+    full = present[np.linalg.eigvalsh(even)[:, 0] > 4 * d * np.finfo(np.float64).eps]
+    alike = scale[full].max(axis=1) < 1e4 * scale[full].min(axis=1)
+    result[full[alike]] = np.linalg.eigvalsh(moments[full[alike]])[:, 0]
+    for i in full[~alike]:
+        result[i] = weakest(moments[i])[0]
+    return result
+
+
 def weakest_of(X: FloatArray, weights: FloatArray, tolerance: float = 1e-9) -> tuple[float, FloatArray]:
     """`weakest` of the second moment of features X (m, d), by themselves where their squares have lost too many digits.
 

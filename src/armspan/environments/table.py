@@ -175,18 +175,20 @@ def alias_tables(rows: FloatArray) -> tuple[NDArray[np.uint64], IntArray]:
 
     A uniform word picks a column; with probability threshold/2³² that column is kept, otherwise its alias is taken.
     """
-    threshold, alias = np.full(rows.shape, 2**32, dtype=np.uint64), np.empty(rows.shape, dtype=np.int64)
-    for row, distribution in enumerate(rows):
-        alias[row] = np.arange(distribution.size)
-        share = distribution * distribution.size  # of each column's room; what is above 1 tops up what is below
-        poor = [c for c in alias[row] if share[c] < 1]
-        rich = [c for c in alias[row] if share[c] > 1]
+    n = rows.shape[1]
+    threshold, alias = np.empty(rows.shape, dtype=np.uint64), np.empty(rows.shape, dtype=np.int64)
+    for row, shares in enumerate(rows * n):
+        share: list[float] = shares.tolist()  # of each column's room; what is above 1 tops up what is below
+        kept, other = [2**32] * n, list(range(n))
+        poor = [c for c in other if share[c] < 1]
+        rich = [c for c in other if share[c] > 1]
         while poor and rich:
             low, high = poor.pop(), rich[-1]
-            threshold[row, low], alias[row, low] = round(share[low] * 2**32), high
+            kept[low], other[low] = round(share[low] * 2**32), high
             share[high] -= 1 - share[low]
             if share[high] <= 1:
                 rich.pop()
                 if share[high] < 1:
                     poor.append(high)
+        threshold[row], alias[row] = kept, other
     return threshold, alias
