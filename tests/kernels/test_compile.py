@@ -63,7 +63,9 @@ def test_uncompiled_kernels_give_the_same(compiled: Any) -> None:
         assert_close(ours, theirs, operations=203)
 
 
+@pytest.mark.slow
 def test_no_index_is_out_of_bounds(compiled: Any, tmp_path: Path) -> None:
+    """`make test` sees this in plain Python, where `tests.plain` runs every kind of kernel."""
     checked = run(NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))  # it comes before the home folder
     for ours, theirs in zip(checked["ends"], compiled["ends"], strict=True):  # compiled anew, with other vectors
         assert_close(ours, theirs, operations=203)
