@@ -146,6 +146,8 @@ class BoxStream:
 
     def __init__(self, env: BoxContexts, seed: int, runs: IntArray) -> None:
         self._env, self._seed, self._runs = env, np.uint64(seed), runs
+        self._block: tuple[FloatArray, ...] = ()
+        self._contexts = np.empty((0, 0), dtype=np.int64)
 
     def draw(self, first: int, size: int) -> "Block":
         from armspan.kernels.block import Block
@@ -153,9 +155,11 @@ class BoxStream:
 
         env, K, d = self._env, self._env.n_arms, self._env.n_features
         R, B = self._runs.size, size + size % 2
-        rows = np.empty((R * B, K, d)), np.empty((R * B, K)), np.empty((R * B, K))
-        noise = np.empty((R, B))
+        if self._contexts.shape != (R, B):  # new memory for every block would make threads wait for each other
+            self._contexts = np.arange(R * B).reshape(R, B)
+            self._block = np.empty((R * B, K, d)), np.empty((R * B, K)), np.empty((R * B, K)), np.empty((R, B))
+        *rows, noise = self._block
         draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, *rows)
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        contexts, told = np.arange(R * B).reshape(R, B), (env.reward_scale, env.noise.clicks)
-        return Block(self._seed, first, self._runs, contexts, *rows, noise, *told)
+        tables, told = (rows[0], rows[1], rows[2]), (env.reward_scale, env.noise.clicks)
+        return Block(self._seed, first, self._runs, self._contexts, *tables, noise, *told)

@@ -1,6 +1,7 @@
 """The compiled form of a policy: what it has learnt in many runs at once, and the kernels of its family."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,34 @@ from armspan.kernels.block import Block, Tally
 from armspan.kernels.family import Family, usual_sizes
 from armspan.theory import Schedule
 
+MOST_KEPT = 8
+"""Blocks of steps whose numbers are kept: threads that begin together stay close to each other."""
+
+
+class StepNumbers:
+    """What a policy's knobs are in a block of steps: computed by one thread, and kept for the others.
+
+    They are the same for all runs. If every thread computed its own, threads would mostly wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, int], tuple[FloatArray, ...]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, block: tuple[int, int], compute: Callable[[int, int], tuple[FloatArray, ...]]) -> Any:
+        """The numbers of a block, given by its first step and its last."""
+        with self._lock:
+            found = self._kept.pop(block, None) or compute(*block)
+            self._kept[block] = found  # the last one used is the last one dropped
+            if len(self._kept) > MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            return found
+
 
 class FamilyLearner:
-    """A policy of any family, by what its knobs are."""
+    """A policy of any family, by what its knobs are. numbers : shared by the learners of one policy, if they like."""
+
+    numbers: StepNumbers | None = None
 
     def __init__(
         self,
@@ -44,7 +70,9 @@ class FamilyLearner:
             Where to count suboptimal pulls.
         """
         last = int(block.first + marks[-1])
-        self._live(block, self._knobs(block.first, last), marks, curve, tally)
+        steps = int(block.first), last
+        knobs = self._knobs(*steps) if self.numbers is None else self.numbers.of(steps, self._knobs)
+        self._live(block, knobs, marks, curve, tally)
         if self._family.tidy is not None and last % self._family.every == 0:
             self._family.tidy(self.state)
 

@@ -35,8 +35,8 @@ def count(horizon: int) -> int:
 
 def bins_of(first: int, size: int, horizon: int) -> IntArray:
     """The bin of each of the steps first + 1, …, first + size."""
-    ends = edges(horizon)
-    return ends.size - 1 - np.searchsorted(ends[::-1], np.arange(first + 1, first + size + 1), side="left")
+    within = np.clip(edges(horizon) - first, 0, size)
+    return np.repeat(np.arange(within.size - 1)[::-1], -np.diff(within)[::-1])
 
 
 def per_octave(gains: FloatArray) -> FloatArray:

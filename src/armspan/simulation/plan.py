@@ -15,16 +15,19 @@ MOST_STEPS = 2**32
 MOST_RUNS = 2**32
 LONGEST_BLOCK = 8192
 """Steps; a power of two. V⁻¹ is computed afresh at its multiples, so shorter blocks give the same numbers."""
-BLOCK_BYTES = 1 << 20
-"""The features of a block should fit into a core's cache."""
-CHUNK_STEPS = 65_536
-"""Steps of all runs of a chunk in one call of a kernel: a few milliseconds, so that calls cost little."""
+BLOCK_BYTES = 1 << 22
+"""Of a block's features, where every step has its own: enough that threads seldom wait for each other."""
+CHUNK_STEPS, RECURRING_STEPS = 65_536, 262_144
+"""Steps of all runs of a chunk in one call of a kernel, the second where contexts recur: a few milliseconds, so that
+calls cost little, and many threads seldom wait for each other."""
 CHUNK_SECONDS = 3.0
 """How long a chunk should take from first step to last, by a rough estimate: then its runs are finished, and kept."""
 GROUP_SECONDS = 60.0
 """Runs that are faster together, but would take longer than this, are cut up like others, for the same reason."""
 CHUNKS_EACH = 2
 """Chunks for every worker, at least."""
+MANY_WORKERS = 8
+"""So many threads wait for each other between blocks; then groups pay from half as many runs per worker on."""
 PYTHON_BLOCK = 64
 """Steps in a block of Python code, after which it can be stopped."""
 
@@ -98,19 +101,24 @@ def pieces(
     n_policies: int,
     workers: int,
     group: tuple[int, int] = (1, 1),
+    *,
+    recurring: bool = False,
 ) -> Pieces:
     """Many short runs together in a chunk, fewer long ones; equally many chunks per worker. No result depends on it.
 
     group : how many runs are fastest together, and from how many on that pays; then chunks are made of whole groups.
+    recurring : whether contexts recur, so that a block has no features of its own.
     """
     each = -(-n_runs // workers)
     seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
-    size = group[0] if each >= group[1] and group[0] * seconds <= GROUP_SECONDS else 1
+    least = group[1] / 2 if workers >= MANY_WORKERS else group[1]
+    size = group[0] if each >= least and group[0] * seconds <= GROUP_SECONDS else 1
     groups = -(-n_runs // size)
     count = min(groups, workers * -(-each // together))
     edges = [min(groups * i // count * size, n_runs) for i in range(count + 1)]
-    fit = min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features)) // max(together, size)
+    most = RECURRING_STEPS if recurring else min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features))
+    fit = most // max(together, size)
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
     return Pieces(block, [slice(start, stop) for start, stop in itertools.pairwise(edges)])
 

@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.events import CountingLearner
 from armspan.kernels.families import family
-from armspan.policies import Policy
+from armspan.policies import Learner, Policy
+from armspan.policies.learners import FamilyLearner, StepNumbers
 from armspan.simulation import plan
 from armspan.simulation.engines.base import Engine
 from armspan.simulation.engines.blocks import MakeLearner, run_in_blocks
@@ -47,7 +49,8 @@ class CpuEngine(Engine):
         elif _all_compiled(job.env, job.policies):
             shape = job.env.n_arms, job.env.n_features, len(makers)
             groups = [family(policy.compiled).group(*shape[:2]) for policy in job.policies if policy.compiled]
-            pieces = plan.pieces(job.runs.size, job.horizon, *shape, workers, max(groups, default=(1, 1)))
+            group, recurring = max(groups, default=(1, 1)), job.env.n_contexts is not None
+            pieces = plan.pieces(job.runs.size, job.horizon, *shape, workers, group, recurring=recurring)
         else:
             pieces, workers = plan.python_pieces(job.runs.size), 1  # a user's own code need not be thread-safe
         run_in_blocks(job, makers, pieces, workers)
@@ -68,5 +71,12 @@ def _maker(policy: Any, env: Environment, seed: int) -> MakeLearner:
     if env.late and policy.learns:
         fresh, recurring = waiting(partial(FamilyActor, policy, env, seed), env, seed), env.n_contexts is not None
         return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
-    make: MakeLearner = partial(policy.learner, env)
+    numbers = StepNumbers()
+
+    def make(runs: IntArray) -> Learner:
+        learner: Learner = policy.learner(env, runs)
+        if isinstance(learner, FamilyLearner):
+            learner.numbers = numbers
+        return learner
+
     return make

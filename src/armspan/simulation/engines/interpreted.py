@@ -102,8 +102,8 @@ class InterpretedLearner:
 
     def advance(self, block: Block, marks: IntArray, curve: FloatArray, tally: Tally) -> None:
         """Live through the block; see `Learner`."""
-        table = block.x.view()
-        table.flags.writeable = False  # a user's code must not change what the others will meet
+        table = block.x.view() if self._recurring else block.x.copy()  # which a user's code may keep
+        table.flags.writeable = False  # and must not change, as others will meet it
         for r, actor in enumerate(self._actors):
             i = 0
             for m, mark in enumerate(marks):
