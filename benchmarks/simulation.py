@@ -130,6 +130,25 @@ def in_lanes() -> None:
     )
 
 
+def on_many_cores() -> None:
+    """How much more cores help: few runs and many, contexts that recur and contexts that do not."""
+    cores = available_cores()
+    counts = [count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores] + [cores]
+    box = BoxContexts(np.random.default_rng(0).normal(size=(10, 10)), -1, 1)
+    print("\nNanoseconds a run and step, LinUCB-d, by the number of cores")
+    print(f"  {'':<32}" + "".join(f"{count:>9}" for count in counts))
+    for env, name, horizon in ((paper_1a(), "figure 1a", 200_000), (box, "box, 10 arms, 10 features", 4_000)):
+        for runs in (RUNS, 512):
+
+            def run(workers: int, horizon: int = horizon, env: Environment = env, runs: int = runs) -> None:
+                simulate(env, LinUCBd(), horizon=horizon, runs=runs, workers=workers, engine="cpu")
+
+            for workers in counts:
+                run(workers, 64)  # compiled
+            times = best_side_by_side({str(count): (partial(run, count), runs * horizon) for count in counts})
+            print(f"  {f'{name}, {runs} runs':<32}" + "".join(f"{times[str(count)]:>9.2f}" for count in counts))
+
+
 def flat_in_t() -> None:
     """Cost of a step early and late in a run."""
     env = paper_1a()
@@ -210,6 +229,7 @@ def main() -> None:
     """All of it."""
     beside_numpy()
     in_lanes()
+    on_many_cores()
     flat_in_t()
     watching()
     growth_with_size()
