@@ -48,7 +48,7 @@ check: setup
 	$(BIN)/lint-imports --no-cache
 
 # several parts side by side, on one BLAS thread each: they compile, each on one core, and wait for other processes;
-# what needs the families is in one part, so that no two compile the same
+# what needs the families is in one part, and comes first beside what compiles nothing, so that no two compile the same
 POLICIES := tests/policies tests/simulation tests/events tests/agents/test_family_agent.py \
 	tests/agents/test_found_by_the_adversary.py tests/agents/test_late_rewards.py tests/environments/test_late_and_opposed.py
 PROCESSES := tests/backends tests/sweeps tests/diversity tests/test_docs.py
@@ -61,7 +61,7 @@ test: setup
 	@echo "Running the checks and the tests in eight parts, $(TOGETHER) at a time; each prints when it is done."
 	@echo "The first time takes ten to twenty minutes on 2 cores, depending on the machine."
 	@rm -rf out/coverage
-	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-rest test-processes test-policies test-pages test-site test-processor test-plain check
+	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-policies test-plain check test-rest test-processes test-pages test-site test-processor
 	@$(BIN)/python -m tools.floor
 
 test-policies: setup
