@@ -2,15 +2,15 @@
 
     python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third logged] [--propensities]
     python -m benchmarks.recommendation --only dominated "twin suppliers" --runs 60
-    python -m benchmarks.recommendation --foretold --runs 100
+    python -m benchmarks.recommendation --foretold --problems third logged --runs 100
 
 The problems are those of the arena and seventy-six that were drawn by people who had read neither rules nor candidates.
 The first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. The last
 sixteen come with logs that some earlier system wrote, and were drawn after the rehearsal for logs was fixed. Everyone
 of the arena competes, with theory's parameters and practice's; with --propensities, everyone who draws decisions.
 Beside the recommendation stand what the rules say without a rehearsal, LinUCB with practical α_t, LinUCB-d and LinUCB
-with α = 1. With --foretold, only what was foretold from logs is compared with what came true. Every pair of a problem
-and a policy is a piece of work for one core.
+with α = 1. With --foretold, only the regret that rehearsals foretold is compared with what came true, in other runs.
+Every pair of a problem and a policy is a piece of work for one core.
 """
 
 import argparse
@@ -81,21 +81,18 @@ def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy
 
 
 def advise(task: tuple[str, str, bool]) -> tuple[Key, dict[str, Policy], dict[str, Foretold]]:
-    """What is recommended there, in several ways, and what regret was foretold from each log."""
+    """What is recommended there, in several ways, and what regret was foretold in rehearsals."""
     where, key, propensities = task
     env, horizon = problem(where, key)
     rules = by_rules(env, propensities=propensities).policy
     usual: Policy = LinTS(scale=env.noise_scale or 0.1) if propensities else LinUCB(alpha="practical")
-    rehearsed = recommend(env, horizon=horizon, propensities=propensities).policy
-    found, foretold = {RECOMMENDED: rehearsed, RULES: rules, USUAL: usual}, {}
+    advice = {RECOMMENDED: recommend(env, horizon=horizon, propensities=propensities)}
     for i in range(LOGS if where == "logged" else 0):
         X, arms, rewards = LOGGED[key][2](i)
         log = audit_log(X, arms.tolist(), rewards, arm_names=list(range(env.n_arms)))
-        advice = recommend(log, horizon=horizon, propensities=propensities)
-        found[f"{LOG} {i}"] = advice.policy
-        if advice.regret:
-            foretold[f"{LOG} {i}"] = advice.regret
-    return (where, key), found, foretold
+        advice[f"{LOG} {i}"] = recommend(log, horizon=horizon, propensities=propensities)
+    found = {RULES: rules, USUAL: usual} | {name: one.policy for name, one in advice.items()}
+    return (where, key), found, {name: one.regret for name, one in advice.items() if one.regret}
 
 
 def final(task: tuple[Key, str, Policy, int]) -> tuple[Key, str, float]:
@@ -114,7 +111,7 @@ def compile_one(policy: Policy) -> None:
 def measure(
     keys: list[Key], runs: int, *, propensities: bool, foretold_alone: bool
 ) -> tuple[dict[Key, dict[str, float]], dict[Key, str], dict[Key, dict[str, Foretold]]]:
-    """Mean final regret of everyone in all problems, the names of those recommended, and what logs foretold."""
+    """Mean final regret of everyone in all problems, the names of those recommended, and what was foretold."""
     found: dict[Key, dict[str, float]] = {key: {} for key in keys}
     with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
         pool.map(compile_one, list(competitors("arena", "1a", propensities=propensities).values()), chunksize=1)
@@ -150,15 +147,20 @@ def summary(ratios: Iterable[float]) -> str:
     return f"geometric mean {mean:.2f}, within 50 % in {np.mean(values <= 1.5):.0%}, {many}, worst {values.max():.2f}"
 
 
-def kept(pairs: list[tuple[float, Foretold]]) -> str:
+def kept(found: dict[Key, dict[str, float]], foretold: dict[Key, dict[str, Foretold]], where: str) -> list[str]:
     """How often the true regret lay in the range that was foretold, and how far it was from the mean of that."""
-    within = sum(told.low <= true <= told.high for true, told in pairs)
-    above, ratios = sum(true > told.high for true, told in pairs), np.array([true / told.mean for true, told in pairs])
-    low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
-    return (
-        f"true regret lay between the least and the largest world's for {within} of {len(pairs)} logs, above for "
-        f"{above}; it was {middle:.2f} times the foretold mean, {low:.2f} to {high:.2f} times in the middle 80 %"
-    )
+    lines = []
+    for kind, around in ((RECOMMENDED, "two standard errors"), (LOG, "the worlds")):
+        here = [(key, name) for key in found if key[0] == where for name in foretold[key] if name.startswith(kind)]
+        pairs = [(found[key][name], foretold[key][name]) for key, name in here]
+        if pairs:
+            within, above = (sum(one) for one in zip(*((a <= t <= b, t > b) for t, (_, a, b) in pairs), strict=True))
+            low, middle, high = np.quantile([true / told.mean for true, told in pairs], [0.1, 0.5, 0.9])
+            lines.append(
+                f"{where}, {kind}: true regret within {around} for {within} of {len(pairs)}, above for {above}; "
+                f"{middle:.2f} times the foretold mean, {low:.2f} to {high:.2f} times in the middle 80 %"
+            )
+    return lines
 
 
 def main() -> None:
@@ -168,9 +170,8 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=("arena", *BLIND), default=("arena", *BLIND))
     parser.add_argument("--only", nargs="+", help="names of the problems, if not all")
     parser.add_argument("--propensities", action="store_true", help="among policies that draw their decisions")
-    parser.add_argument("--foretold", action="store_true", help="only what logs foretell, and what came true")
+    parser.add_argument("--foretold", action="store_true", help="only what rehearsals foretell, and what came true")
     args = parser.parse_args()
-    args.problems = ["logged"] if args.foretold else args.problems
     wanted = {"arena": [one.key for one in PROBLEMS], **{where: list(found) for where, found in BLIND.items()}}
     keys = []
     for where, key in [(place, one) for place in args.problems for one in wanted[place] if one in (args.only or [one])]:
@@ -179,16 +180,11 @@ def main() -> None:
             keys.append((where, key))
         except ArmspanError as error:
             print(f"without {key}: {error}")
-    alone: Any = {"propensities": args.propensities, "foretold_alone": args.foretold}
-    found, advised, foretold = measure(keys, args.runs, **alone)
+    told: Any = {"propensities": args.propensities, "foretold_alone": args.foretold}
+    found, advised, foretold = measure(keys, args.runs, **told)
+    for where in args.problems:
+        print("\n".join(kept(found, foretold, where)))
     if args.foretold:
-        pairs = [(found[key][name], told) for key in found for name, told in foretold[key].items()]
-        for (_, key), regrets in found.items():
-            print(f"{key:22}" + "  ".join(
-                f"{regrets[name]:.3g} ({told.mean:.3g}, {told.low:.3g} to {told.high:.3g})"
-                for name, told in foretold["logged", key].items()
-            ))  # fmt: skip
-        print(kept(pairs))
         return
     for where in dict.fromkeys(place for place, _ in found):
         here = [key for key in found if key[0] == where]
@@ -202,8 +198,6 @@ def main() -> None:
             print(f"{key:22}{numbers}  {least[place, key]}, {advised[place, key]}")
         for name, values in ratios.items():
             print(f"{name}: {summary(values)}")
-        if pairs := [(found[key][name], told) for key in here for name, told in foretold[key].items()]:
-            print(kept(pairs))
 
 
 if __name__ == "__main__":

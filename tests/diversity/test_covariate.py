@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan.diversity import least_diverse_half_space
+from armspan.diversity.moments import smallest_of, weakest
 from armspan.environments import paper_1a, paper_1b
 from tests.strategies import Array
 
@@ -76,3 +77,16 @@ def test_borders_that_are_met_twice_make_no_cell() -> None:
     for seed in range(30):
         B = np.random.default_rng(seed).normal(size=(2, 2))
         assert least_diverse_half_space(np.vstack([B, -3 * B]), np.full(4, 0.25)).eigenvalue > 0
+
+
+@given(st.integers(1, 6), st.integers(0, 10**6))
+def test_many_moments_at_once_are_judged_as_one_by_one(d: int, seed: int) -> None:
+    """Full ones, of very different scales too; some with too few features, and some that lack one altogether."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 9, d)) * 10.0 ** rng.uniform(-4, 4, size=(12, 1, d))
+    X[:3, d - 1 :] = 0.0
+    X[3:6, :, 0] = 0.0
+    moments = np.swapaxes(X, 1, 2) @ X
+    expected = np.array([weakest(M)[0] for M in moments])
+    np.testing.assert_allclose(smallest_of(moments), expected, rtol=1e-6)
+    np.testing.assert_array_equal(smallest_of(moments) == 0, expected == 0)

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import armspan
 from armspan.diversity import DiversityReport
+from armspan.diversity.basis import best_basis
 from armspan.diversity.measure import problem_numbers
-from armspan.diversity.meta import counts, counts_with, meta_contexts
+from armspan.diversity.meta import climb, counts, counts_with, meta_contexts
 from armspan.environments import (
     BoxContexts,
     FiniteContexts,
@@ -22,6 +25,7 @@ from armspan.environments import (
     paper_1c,
 )
 from armspan.errors import ArmspanError, InvalidParameter, NotApplicable
+from tests.strategies import Array
 
 
 def answers(report: DiversityReport) -> list[str]:
@@ -139,6 +143,38 @@ def test_moving_one_vector_is_counted_like_any_basis() -> None:
             trial = basis.copy()
             trial[i] = place
             np.testing.assert_array_equal(found, counts(X, trial, 0.3))
+
+
+def climbed(X: Array, spots: Array, basis: Array, lambda_0: float, radius: float) -> Array:
+    """`climb`, trial by trial, over all rows."""
+    for _ in range(20):
+        best = basis
+        for i in range(len(basis)):
+            near = X[np.linalg.norm(X - basis[i], axis=1) <= radius]
+            for place in [*spots, *([near.mean(axis=0)] if len(near) else [])]:
+                trial = basis.copy()
+                trial[i] = place
+                if np.linalg.svd(trial, compute_uv=False)[-1] ** 2 >= lambda_0:
+                    fuller = [sorted(counts(X, one, radius)) for one in (best, trial)]
+                    best = trial if fuller[1] > fuller[0] else best
+        if best is basis:
+            return basis
+        basis = best
+    return basis
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_a_basis_climbs_to_where_contexts_are_many(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, d = rng.uniform(-1, 1, size=(400, 3)), 3
+    spots = X[:25]
+    start = best_basis(spots)
+    lambda_0, radius = 0.3 * start.eigenvalue, float(rng.uniform(0.1, 0.6))
+    basis = spots[list(start.rows)]
+    found, expected = climb(X, spots, basis, lambda_0, radius), climbed(X, spots, basis, lambda_0, radius)
+    assert sorted(counts(X, found, radius)) == sorted(counts(X, expected, radius))
+    assert np.linalg.matrix_rank(found) == d
 
 
 def test_arms_that_can_be_best_but_were_not_seen_to_be() -> None:

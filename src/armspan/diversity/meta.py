@@ -68,7 +68,7 @@ def meta_contexts(
         lambda_0 = share * largest
         radius = _radius(lambda_0, problem.n_features)
         bases = [
-            _climb(X[:SEARCH_SAMPLE], spots, spots[list(start.rows)], lambda_0, radius)
+            climb(X[:SEARCH_SAMPLE], spots, spots[list(start.rows)], lambda_0, radius)
             for X, spots, start in zip(first, candidates, starts, strict=True)
         ]
         p = min(counts(X, basis, radius).min() for X, basis in zip(first, bases, strict=True)) / (n_contexts / 2)
@@ -103,7 +103,7 @@ def _radius(lambda_0: float, d: int) -> float:
     return float(np.sqrt(lambda_0 / d) / 2)
 
 
-def _climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float, radius: float) -> FloatArray:
+def climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float, radius: float) -> FloatArray:
     """Move one basis vector at a time, to a spot or to the mean of its ball, while the emptiest ball gets fuller.
 
     The basis is made of spots. Rows of X that are in no ball around any place are left out: they never count.

@@ -158,8 +158,8 @@ class BoxStream:
         if self._contexts.shape != (R, B):  # new memory for every block would make threads wait for each other
             self._contexts = np.arange(R * B).reshape(R, B)
             self._block = np.empty((R * B, K, d)), np.empty((R * B, K)), np.empty((R * B, K)), np.empty((R, B))
-        *rows, noise = self._block
-        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, *rows)
+        x, means, losses, noise = self._block
+        draw_box(self._seed, self._runs, first, env.low, env.high, env.theta, env.gap, x, means, losses)
         draw_noise(self._seed, self._runs, first, env.noise.code, env.noise.scale, noise)
-        tables, told = (rows[0], rows[1], rows[2]), (env.reward_scale, env.noise.clicks)
-        return Block(self._seed, first, self._runs, self._contexts, *tables, noise, *told)
+        told = env.reward_scale, env.noise.clicks
+        return Block(self._seed, first, self._runs, self._contexts, x, means, losses, noise, *told)
