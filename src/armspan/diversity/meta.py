@@ -106,7 +106,7 @@ def _radius(lambda_0: float, d: int) -> float:
 def climb(X: FloatArray, spots: FloatArray, basis: FloatArray, lambda_0: float, radius: float) -> FloatArray:
     """Move one basis vector at a time, to a spot or to the mean of its ball, while the emptiest ball gets fuller.
 
-    The basis is made of spots. Rows of X that are in no ball around any place are left out: they never count.
+    It begins with spots. Rows of X that are in no ball around any place are left out: they never count.
     """
     fullness, close = np.sort(counts(X, basis, radius)), _within(X, spots, radius).any(axis=1)
     for _ in range(20):
