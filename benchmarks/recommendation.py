@@ -1,16 +1,18 @@
 """How good is the recommendation? Its regret against the best policy's, in hindsight, of each of many problems.
 
-    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third logged] [--propensities]
+    python -m benchmarks.recommendation [--runs 30] [--problems arena fresh second third logged drifting]
+                                        [--propensities]
     python -m benchmarks.recommendation --only dominated "twin suppliers" --runs 60
     python -m benchmarks.recommendation --foretold --problems third logged --runs 100
 
-The problems are those of the arena and seventy-six that were drawn by people who had read neither rules nor candidates.
+The problems are those of the arena and ninety that were drawn by people who had read neither rules nor candidates.
 The first forty of these were seen when the candidates of the rehearsal were chosen; the third twenty were not. The last
-sixteen come with logs that some earlier system wrote, and were drawn after the rehearsal for logs was fixed. Everyone
-of the arena competes, with theory's parameters and practice's; with --propensities, everyone who draws decisions.
-Beside the recommendation stand what the rules say without a rehearsal, LinUCB with practical α_t, LinUCB-d and LinUCB
-with α = 1. With --foretold, only the regret that rehearsals foretold is compared with what came true, in other runs.
-Every pair of a problem and a policy is a piece of work for one core.
+sixteen come with logs that some earlier system wrote, and were drawn after the rehearsal for logs was fixed; in the
+drifting ones, which came after those, nine half-lives compete too. Everyone of the arena competes, with theory's
+parameters and practice's; with --propensities, everyone who draws decisions. Beside the recommendation stand what the
+rules say without a rehearsal, LinUCB with practical α_t, LinUCB-d and LinUCB with α = 1. With --foretold, only the
+regret that rehearsals foretold is compared with what came true, in other runs. Every pair of a problem and a policy is
+a piece of work for one core.
 """
 
 import argparse
@@ -35,17 +37,21 @@ from armspan.policies.optimistic import apart
 from armspan.policies.rules import Foretold, by_rules
 from armspan.policies.yardstick import Yardstick
 from armspan.report.policies import is_random
+from benchmarks.drifting_problems import ENVIRONMENTS
 from benchmarks.fresh_problems import RECOMMENDATION
 from benchmarks.logged_problems import LOGGED
 from benchmarks.second_problems import SECOND
 from benchmarks.third_problems import THIRD
 
-BLIND = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD, "logged": {key: LOGGED[key][:2] for key in LOGGED}}
+BLIND: dict[str, Any] = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD, "drifting": ENVIRONMENTS}
+BLIND["logged"] = {key: LOGGED[key][:2] for key in LOGGED}
 RECOMMENDED, LOG, RULES, USUAL = "recommended", "from its log", "by the rules", "practical"
 SHOWN = (RECOMMENDED, LOG, RULES, USUAL, "LinUCB-d", "LinUCB, α = 1")
 LOGS = 3
 """Logs of each problem that has one; each gets a recommendation of its own."""
 SEED = 7
+HALF_LIVES = (15.0, 30.0, 60.0, 120.0, 250.0, 1000.0, 2000.0, 4000.0)
+"""Of those who compete where parameters change, beside the arena's 500."""
 
 Key = tuple[str, str]
 
@@ -73,6 +79,8 @@ def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy
     env, horizon = problem(where, key)
     everyone: list[Policy] = [one for one in entries(env, horizon) if not isinstance(one, Yardstick)]
     everyone.append(LinUCB(alpha=1.0, label="LinUCB, α = 1"))
+    if env.changes_within is not None:
+        everyone += [LinUCB(alpha="practical", half_life=h) for h in HALF_LIVES]
     if propensities:
         R = env.noise_scale or 0.1
         everyone = [one for one in everyone if is_random(type(one))]

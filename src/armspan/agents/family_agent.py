@@ -187,7 +187,7 @@ class FamilyAgent(PolicyAgent):
 
     @property
     def _can_merge(self) -> bool:
-        return not self._by_context and any(field.sums for field in self._family.fields)
+        return self._family.merges and not self._by_context and any(field.sums for field in self._family.fields)
 
     def _join(self, other: "FamilyAgent") -> None:
         before = self._fresh(len(self._place), 0)

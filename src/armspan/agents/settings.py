@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from armspan import _validate
 from armspan.errors import InvalidParameter
 from armspan.theory import Schedule
+from armspan.theory.forgetting import forgetting, remembered
 
 TIES = ("random", "first")
 DTYPES = ("float64", "float32")
@@ -150,12 +151,9 @@ class Settings:
         """The largest t in α_t: an agent that forgets knows no more than what it still remembers."""
         if self.window is not None:
             return float(self.window)
-        return float("inf") if self.half_life is None else max(self.half_life / 0.6931471805599453, 1.0)
+        return float("inf") if self.half_life is None else remembered(self.half_life)
 
     @property
     def decay(self) -> tuple[int, float]:
-        """Forgetting is done in steps, 32 in a half-life where it can be: rewards between two, and the factor."""
-        if self.half_life is None:
-            return 0, 1.0
-        every = max(int(self.half_life / 32), 1)
-        return every, float(0.5 ** (every / self.half_life))
+        """Forgetting is done in steps: rewards between two, and the factor."""
+        return (0, 1.0) if self.half_life is None else forgetting(self.half_life)

@@ -15,6 +15,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.diversity import answers
 from armspan.diversity.data import check_names
 from armspan.diversity.directions import always, combination, plainest, scaled
+from armspan.diversity.drift import Drift, drift
 from armspan.diversity.evidence import LEVEL, MARGIN, PART, Evidence, best_shares, both, evidence, leaders
 from armspan.diversity.fits import Fits, Whitened, check_sizes, fewest_rows, fit_arms, mixture, scheffe, whiten
 from armspan.diversity.likely import Likely, likely
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 LARGEST = 1e140
 MOST_AHEAD, FEWEST_AHEAD = 300_000, 1_000
 """Contexts times arms by which it is foretold how many rows are missing, at most; but at least so many contexts."""
+ALSO_CROOKED = "They are not linear in these features either, which looks alike where contexts change with time."
 INTERCEPT = "intercept"
 """What the constant feature is called, by agents too."""
 _HEAD = ("arm", "rows", "best in … of contexts", "spread there")
@@ -96,6 +98,9 @@ class LoggedDiversity:
     shared_spread : float
         Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
         features, so it does not matter which is best.
+    drift : Drift or None
+        How fast mean rewards change with time, with `half_life` in rows and `gain`, if it is shown that they do. Rows
+        are taken to be in order of time.
     likely : Likely or None
         A model of the log, in which `armspan.recommend` can try out policies; None where all rewards are the same.
     """
@@ -112,6 +117,7 @@ class LoggedDiversity:
     leadless: tuple[float, float]
     weakest: FloatArray
     shared_spread: float
+    drift: Drift | None
     likely: Likely | None = field(repr=False)
 
     @property
@@ -210,6 +216,7 @@ class Judged:
         self.varies = spread > 1e-9 * float(np.abs(rewards).max())
         spread = spread if self.varies else 0.0  # what is left is rounding
         self.margin = MARGIN * spread if margin is None else margin
+        self.drift: Drift | None = drift(z, arms, rewards, n_arms, alpha) if self.varies else None
         scale = self.fits.noise if noise_scale is None else noise_scale
         self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
@@ -226,7 +233,12 @@ class Judged:
     @property
     def blind(self) -> bool:
         """Whether nothing can be said, whatever the numbers are."""
-        return not self.margin > 0 or bool((self.fits.crooked > self.margin / 2).any())
+        return not self.margin > 0 or self._crooked or self.drift is not None
+
+    @property
+    def _crooked(self) -> bool:
+        """Whether some arm's rewards are not linear in the features."""
+        return bool((self.fits.crooked > self.margin / 2).any())
 
     def why_blind(self, arms: Sequence[str]) -> str:
         """In words, or "" where it is not."""
@@ -234,6 +246,8 @@ class Judged:
             return ""
         if not self.margin > 0:
             return "All rewards are the same."
+        if self.drift is not None:
+            return self.drift.words + f" {ALSO_CROOKED}" * self._crooked
         a = int(np.argmax(self.fits.crooked))
         off = f"rewards of arm {arms[a]} are not linear in these features: they are typically off by"
         off = f"{off} {self.fits.crooked[a]:.2g}."
@@ -415,6 +429,7 @@ def _in_words(
         leadless=found.leadless,
         weakest=np.array([answers.functional(problem, direction) for direction in found.weakest]),
         shared_spread=weakest(X.T @ X / len(X))[0],
+        drift=judged.drift,
         likely=judged.model(X, arms) if judged.varies else None,
     )
 

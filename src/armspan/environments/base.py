@@ -82,6 +82,11 @@ class Environment(ABC):
         """Why the paper's theory does not cover this environment; None if it does."""
         return None
 
+    @property
+    def changes_within(self) -> int | None:
+        """Within how many steps the arms' parameters change; None if they never do."""
+        return None
+
     def without_noise(self) -> "Environment":
         """The same environment, whose rewards are their means."""
         quiet = copy.copy(self)

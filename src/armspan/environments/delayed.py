@@ -61,6 +61,10 @@ class DelayedRewards(Environment):
     def outside_theory(self) -> str | None:
         return self.env.outside_theory or f"the rewards of {self.name} come late"
 
+    @property
+    def changes_within(self) -> int | None:
+        return self.env.changes_within
+
     def without_noise(self) -> Environment:
         quiet = copy.copy(self)
         quiet.env = self.env.without_noise()

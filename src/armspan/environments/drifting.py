@@ -64,6 +64,10 @@ class DriftingContexts(Environment):
     def outside_theory(self) -> str | None:
         return f"the parameters of {self.name} change with time"
 
+    @property
+    def changes_within(self) -> int | None:
+        return self.period
+
     def parameters(self, steps: Any) -> FloatArray:
         """The parameters θ (B, K, d) of the arms at B steps.
 

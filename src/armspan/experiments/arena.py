@@ -157,6 +157,7 @@ def entries(env: Environment, horizon: int) -> list[Policy]:
         LinUCBd(),
         LinUCB(alpha=R, label="LinUCB, α = R"),
         LinUCB(alpha="practical"),
+        LinUCB(alpha="practical", half_life=500.0),
         LinUCB(alpha="estimated"),
         LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
         HybridLinUCB(),

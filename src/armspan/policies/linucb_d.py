@@ -33,7 +33,7 @@ class LinUCBd(OptimisticPolicy):
     family: ClassVar[str | None] = "linear"
 
     def reference(self, env: Environment) -> Reference:
-        if self.shared or self.learnt:  # which the paper does not print
+        if self.shared or self.learnt or self.half_life is not None:  # which the paper does not print
             return super().reference(env)
         l = bound(self, "feature_bound", env)
         return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

@@ -17,11 +17,15 @@ from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies.base import Application, Bounds, Reference, bound, features_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.estimated import EstimatedReference
+from armspan.policies.references.forgetful import ForgetfulReference
 from armspan.policies.references.practical import PracticalReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze, paper_alpha
+from armspan.theory.forgetting import forgetting, remembered
 
 RIDGES = {"practical": 1, "estimated": 10}
 """Kinds of exploration that follow the residuals, each a family, and what their ridge l²/d is divided by."""
+TUNED = ("linear", "practical", "forgetful")
+"""Families that have the tuned agent."""
 UNTUNED = ("practical", "float32")
 """Sums of squares in single precision would not tell how large the noise is."""
 DELTA = 0.1
@@ -97,7 +101,8 @@ class IndexPolicy(LinearPolicy):
         from armspan.agents.arms import named
 
         self.refuse_misspelt(misspelt)
-        if self.compiled not in ("linear", "practical") or self.shared or (self.compiled, dtype) == UNTUNED:
+        learnt, lasting = getattr(self, "learnt", None), getattr(self, "half_life", None)
+        if self.compiled not in TUNED or self.shared or (learnt, dtype) == UNTUNED:
             tuned = {"epsilon": epsilon, "ties": ties, "memory": memory, "half_life": half_life, "window": window}
             usual = signature(IndexPolicy.agent).parameters
             for name, value in (tuned | {"dtype": dtype}).items():
@@ -105,6 +110,8 @@ class IndexPolicy(LinearPolicy):
                     raise NotApplicable(f"{name} must be left out where the agent is not tuned, got {value!r:.40}")
             plain: Any = {"arms": arms, "feature_names": feature_names, "intercept": intercept, "seed": seed}
             return super().agent(n_arms, n_features, **plain, long_contexts=long_contexts)
+        if lasting is not None and half_life not in (None, lasting):
+            raise InvalidParameter(f"half_life must be that of the policy, {lasting:g}, got {half_life!r:.40}")
         names, d = named(n_arms, arms), features_of(n_features, feature_names)
         own = self.with_intercept() if intercept is True else self
         application = Application(d + (intercept is True), len(names))
@@ -115,13 +122,13 @@ class IndexPolicy(LinearPolicy):
             bias=bias,
             scale=scale,
             schedule=schedule,
-            learnt=self.compiled == "practical",
+            learnt=learnt is not None,
             seed=seed,
             intercept=intercept,
             epsilon=epsilon,
             ties=ties,
             memory=memory,
-            half_life=half_life,
+            half_life=half_life if lasting is None else lasting,
             window=window,
             dtype=dtype,
             feature_bound=self.feature_bound,
@@ -155,12 +162,16 @@ class OptimisticPolicy(IndexPolicy):
         from what was seen; the ridge is l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell
         it noise_scale=0.5 for clicks; a simulation with clicks does that by itself. Neither needs parameter_bound. Both
         expect features of about one scale.
+    half_life : float, optional
+        After how many rewards an old one counts half, where parameters drift; α_t does not grow any more once so many
+        have come as count in the end, half_life/log 2. Rewards count for ever if left out. Not with "estimated".
     """
 
     family: ClassVar[str | None] = "linear"
     parameter_bound: float | None = None
     noise_scale: float | None = None
     alpha: Alpha | str | None = None
+    half_life: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -168,6 +179,10 @@ class OptimisticPolicy(IndexPolicy):
             _validate.real("parameter_bound", self.parameter_bound, above=0)
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
+        if self.half_life is not None:
+            _validate.real("half_life", self.half_life, above=0)
+            if isinstance(self.alpha, str) and self.alpha == "estimated":
+                raise InvalidParameter('half_life must be left out with alpha="estimated", which remembers all rewards')
         if isinstance(self.alpha, str):
             if self.alpha not in RIDGES:
                 words = " or ".join(f'"{kind}"' for kind in RIDGES)
@@ -182,12 +197,15 @@ class OptimisticPolicy(IndexPolicy):
 
     @property
     def name(self) -> str:
-        return self.label or (f"{self.title}, {self.learnt}" if self.learnt else self.title)
+        lasting = None if self.half_life is None else f"half-life {self.half_life:g}"
+        return self.label or ", ".join(filter(None, (self.title, self.learnt, lasting)))
 
     @property
     def compiled(self) -> str | None:
         usual = super().compiled
-        return self.learnt if self.learnt and usual == "linear" else usual
+        if usual != "linear":
+            return usual
+        return self.learnt or usual if self.half_life is None else "forgetful"
 
     def penalty(self, env: Bounds) -> float:
         return super().penalty(env) / (RIDGES[self.learnt] * env.n_features if self.learnt else 1)
@@ -203,9 +221,14 @@ class OptimisticPolicy(IndexPolicy):
             )
 
     def sizes(self, env: Any) -> Mapping[str, int]:
-        return {**super().sizes(env), **({"s": 3} if self.learnt else {})}
+        lasting = {} if self.half_life is None else {"s": 3, "f": 4}
+        return {**super().sizes(env), **({"s": 3} if self.learnt else {}), **lasting}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
+        if self.half_life is not None:
+            every, factor = forgetting(self.half_life)
+            follows = float(self.learnt is not None)
+            return {**super().knobs(env), "every": float(every), "factor": factor, "follows": follows}
         if self.learnt != "estimated":
             return super().knobs(env)
         ridge = self.sound_penalty(env)
@@ -218,6 +241,9 @@ class OptimisticPolicy(IndexPolicy):
         if self.learnt == "estimated":
             told: Any = {"delta": self._delta_of_one(env), "R": self._told_noise(env)}
             return EstimatedReference(**self.regression(env), **told)
+        if self.half_life is not None:
+            told = {"half_life": self.half_life, "follows": self.learnt is not None}
+            return ForgetfulReference(**self.regression(env), **told)
         return PracticalReference(**self.regression(env)) if self.learnt else super().reference(env)
 
     def _told_noise(self, env: Any) -> float | None:
@@ -239,6 +265,14 @@ class OptimisticPolicy(IndexPolicy):
         return float(schedule(np.array([1]))[0]), 0.0, None if constant else schedule
 
     def schedule(self, env: Bounds) -> Schedule:
+        if self.half_life is None:
+            return self._endless(env)
+        endless, most = self._endless(env), remembered(self.half_life)
+        whole = self.alpha is not None and not isinstance(self.alpha, str)  # an array has no α between two steps
+        return lambda t: endless(np.minimum(t, int(most) if whole else most))
+
+    def _endless(self, env: Bounds) -> Schedule:
+        """α_t where nothing is forgotten."""
         if isinstance(self.alpha, str):
             return lambda t: np.sqrt(np.log(t + 1.0))
         if self.alpha is not None:

@@ -23,6 +23,8 @@ SAMPLES = 2000
 """Contexts that are drawn to see whether one θ will do."""
 FAR = 2.0
 """Rewards are far from 0 if their mean is so many standard deviations away."""
+PARTS, USUAL = (40, 20, 10, 4), 1
+"""What the steps within which parameters change are divided by, for half-lives that may suit; where the usual is."""
 SMALL_LOSS = 0.01
 """Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
 
@@ -78,7 +80,8 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
         if noise_scale is None and problem.likely is not None and problem.likely.residual is not None:
             noise_scale = float(f"{problem.likely.residual:.3g}")
         told: Any = {"words": words_from(problem), "scales": on_scales(problem), "offset": _on_offset(problem)}
-        facts = _Facts(shared=False, noise_scale=noise_scale, **told)
+        half_life = problem.drift and problem.drift.half_life
+        facts = _Facts(shared=False, noise_scale=noise_scale, half_life=half_life, **told)
     elif isinstance(problem, DiversityReport):
         facts = _Facts(shared=problem.one_theta, noise_scale=noise_scale, words=words_from(problem))
     else:
@@ -91,7 +94,8 @@ def by_rules(problem: Any, *, propensities: bool = False, noise_scale: float | N
 @dataclass(frozen=True)
 class _Facts:
     """What the rules go by: whether one θ will do, the noise if known, what was found in words; and what must be done
-    first, as the last part of a reason, about features of different sizes and rewards far from 0.
+    first, as the last part of a reason, about features of different sizes and rewards far from 0. half_life : after how
+    many rewards an old one should count half, where parameters change.
     """
 
     shared: bool
@@ -99,6 +103,12 @@ class _Facts:
     words: tuple[str, ...]
     scales: str = ""
     offset: str = ""
+    half_life: float | None = None
+
+
+def half_lives(steps: int) -> list[float]:
+    """Half-lives that may suit where parameters change within so many steps, to two digits."""
+    return [max(float(f"{steps / part:.2g}"), 1.0) for part in PARTS]
 
 
 def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
@@ -108,7 +118,8 @@ def _facts_of(env: Environment, noise_scale: float | None) -> _Facts:
         shared = one_theta_will_do(inner)
     except NotApplicable:
         shared = False
-    return _Facts(shared, noise_scale or inner.noise_scale or None, words_on(env))
+    half_life = None if env.changes_within is None else half_lives(env.changes_within)[USUAL]
+    return _Facts(shared, noise_scale or inner.noise_scale or None, words_on(env), half_life=half_life)
 
 
 def words_on(env: Environment) -> tuple[str, ...]:
@@ -180,8 +191,9 @@ def _on_offset(report: LoggedDiversity) -> str:
 
 
 def _separate(facts: _Facts) -> Recommendation:
-    policy = LinUCB(alpha="practical")
+    policy = LinUCB(alpha="practical", half_life=facts.half_life)
     why = (
+        *_on_forgetting(facts),
         "Its exploration follows the residuals: all it must be told is feature_bound, the length of the "
         f"longest context.{facts.scales}",
         *facts.words,
@@ -189,10 +201,18 @@ def _separate(facts: _Facts) -> Recommendation:
     return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))
 
 
+def _on_forgetting(facts: _Facts) -> tuple[str, ...]:
+    """Why to forget, where that is advised."""
+    if facts.half_life is None:
+        return ()
+    return (f"Parameters change, so a reward counts half after {facts.half_life:,.0f} more.",)
+
+
 def _shared(facts: _Facts) -> Recommendation:
     alpha: Any = "practical" if facts.noise_scale is None else facts.noise_scale
     why = (
         "One θ is enough to find the best arm, so every reward teaches about all arms.",
+        *_on_forgetting(facts),
         *facts.words,
     )
     others = (
@@ -201,7 +221,8 @@ def _shared(facts: _Facts) -> Recommendation:
             "if one θ turns out not to be enough; 11 times the regret among the arena's 40 arms.",
         ),
     )
-    return Recommendation(LinUCB(alpha=alpha, shared=True), why, (*others, *_safe(shared=True)))
+    policy = LinUCB(alpha=alpha, shared=True, half_life=facts.half_life)
+    return Recommendation(policy, why, (*others, *_safe(shared=True)))
 
 
 def _by_chance(facts: _Facts) -> Recommendation:
@@ -212,7 +233,11 @@ def _by_chance(facts: _Facts) -> Recommendation:
         *facts.words,
     )
     policy = LinTS(scale=facts.noise_scale or 1.0, shared=facts.shared)
-    plain = Choice(LinUCB(alpha="practical", shared=facts.shared), "if you need no probabilities.")
+    forgets = (
+        "" if facts.half_life is None else "it forgets what no longer holds, and its agent draws with epsilon=0.1; or "
+    )
+    words = f"{forgets}if you need no probabilities."
+    plain = Choice(LinUCB(alpha="practical", shared=facts.shared, half_life=facts.half_life), words)
     return Recommendation(policy, why, (plain,))
 
 

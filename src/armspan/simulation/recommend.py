@@ -90,9 +90,10 @@ def _for_log(
     told: Any = {"propensities": propensities}
     if horizon is None:
         return by_rules(log, noise_scale=noise_scale, **told)
-    if log.likely is None or not log.likely.long_enough:
+    if log.likely is None or log.drift is not None or not log.likely.long_enough:
         found = by_rules(log, noise_scale=noise_scale, **told)
         reason = "all rewards are the same" if log.likely is None else "the log has too few rows for its features"
+        reason = reason if log.drift is None else "in the worlds drawn from a log nothing changes with time"
         return replace(found, why=(f"No rehearsal: {reason}. {found.why[0]}", *found.why[1:]))
     places = worlds(log.likely, log.name, noise_scale)
     caveat = f" Do not rely on that. {log.likely.caveat}" if log.likely.caveat else ""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from armspan.environments.table import TableEnvironment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import HybridLinUCB, LinMED, LinTS, LinUCB, TruncatedLinUCB
 from armspan.policies.base import Policy
-from armspan.policies.rules import Choice, Foretold, Recommendation
+from armspan.policies.rules import Choice, Foretold, Recommendation, half_lives
 from armspan.simulation.runner import simulate
 
 MOST_RUNS, LEAST_RUNS = 50, 10
@@ -90,8 +91,9 @@ def candidates(env: Environment, horizon: int, noise_scale: float | None, *, pro
     l, s = _rounded_up(env.feature_bound), _rounded_up(env.parameter_bound)
     told: Any = {"feature_bound": l, "parameter_bound": s, "noise_scale": R}
     drawn: list[Policy] = [LinTS(scale=R), LinTS(scale=R / 2), LinTS(scale=R, shared=True), LinMED(**told)]
+    usual = LinUCB(alpha="practical", feature_bound=l)
     largest: list[Policy] = [
-        LinUCB(alpha="practical", feature_bound=l),
+        usual,
         LinUCB(alpha=R, feature_bound=l, ridge=_rounded_up(l**2 / env.n_features)),
         LinUCB(alpha="practical", feature_bound=l, shared=True),
         LinUCB(alpha=R, feature_bound=l, shared=True),
@@ -100,6 +102,8 @@ def candidates(env: Environment, horizon: int, noise_scale: float | None, *, pro
         LinTS(scale=R),
         LinTS(scale=R, shared=True),
     ]
+    if env.changes_within is not None:
+        largest += [replace(usual, half_life=h) for h in half_lives(env.changes_within)]
     everyone = drawn if propensities else largest
     if _look_alike(env):
         everyone = [policy for policy in everyone if not getattr(policy, "shared", False)]

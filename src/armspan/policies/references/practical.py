@@ -15,7 +15,7 @@ class PracticalReference(RidgeReference):
     S is the sum of e²/(1 + xᵀA⁻¹x) over the N rewards so far, e the error of what was predicted before each came.
     """
 
-    errors, squares, rewards = 0.0, 0.0, 0
+    errors, squares, rewards = 0.0, 0.0, 0.0
     learnt: frozenset[int] = frozenset()
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:

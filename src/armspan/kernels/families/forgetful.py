@@ -1,0 +1,139 @@
+"""Linear knowledge as in `practical`, of which old rewards lose their weight: every so often all sums shrink.
+
+V - λI, b, Σy² and N are multiplied by one factor, for all arms at once, and V⁻¹, θ̂ and S follow. A reward that comes
+counts in full until the next time. α_t follows the residuals or not, as the policy says.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from armspan._typing import FloatArray
+from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.block import Block
+from armspan.kernels.families import linear, practical
+from armspan.kernels.families.linear import scratch_of
+from armspan.kernels.families.practical import ERRORS, REWARDS, RIDGE
+from armspan.kernels.family import Field, Seen
+from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.linear import rebuild_arm
+
+SINCE, EVERY, FACTOR, FOLLOWS = 0, 1, 2, 3
+"""Where the clock has the rewards since the last time, those between two times, the factor, and 1 if α_t follows."""
+
+
+class ForgetfulState(NamedTuple):
+    """What was learnt in each of R runs: that of `PracticalState`, and clock (R, 4)."""
+
+    V: FloatArray
+    V_inv: FloatArray
+    b: FloatArray
+    theta_hat: FloatArray
+    noise: FloatArray
+    explained: FloatArray
+    parts: FloatArray
+    clock: FloatArray
+
+
+def fresh(state: Any, numbers: Mapping[str, float]) -> None:
+    """As of `practical`, and the clock."""
+    practical.fresh(state, numbers)
+    state.clock[:, [EVERY, FACTOR, FOLLOWS]] = [numbers[name] for name in ("every", "factor", "follows")]
+
+
+@inlined
+def of_run(state, r):
+    known = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
+    return *known, state.noise[r], state.explained[r], state.parts[r], state.clock[r]
+
+
+@inlined
+def choose(own, scratch, block, c, knobs, i, run, step, K, d):
+    if own[7][FOLLOWS] > 0.0:
+        return practical.choose(own[:7], scratch, block, c, knobs, i, run, step, K, d)
+    return linear.choose(own[:4], scratch, block, c, knobs, i, run, step, K, d)
+
+
+@inlined
+def forget(own, scratch, d):
+    """All that was seen counts less, by the clock's factor. Changes everything but the clock."""
+    V, V_inv, b, theta_hat, noise, explained, _, clock = own
+    factor, squares, together = clock[FACTOR], noise[ERRORS], 0.0
+    for m in range(V.shape[0]):
+        squares += explained[m]
+        explained[m] = 0.0
+        for i in range(d):
+            b[m, i] *= factor
+            for j in range(i + 1):
+                V[m, i, j] *= factor
+            V[m, i, i] += (1.0 - factor) * noise[RIDGE]
+        rebuild_arm(V, V_inv, b, theta_hat, m, scratch[4], scratch[5], d)
+        for i in range(d):
+            explained[m] += b[m, i] * theta_hat[m, i]
+        together += explained[m]
+    noise[ERRORS] = max(factor * squares - together, 0.0)
+    noise[REWARDS] *= factor
+
+
+@inlined
+def learn(own, scratch, a, x, c, y, d):
+    clock = own[7]
+    if clock[SINCE] >= clock[EVERY]:
+        forget(own, scratch, d)
+        linear.recall(own[:4], scratch, a, x, c, d)
+        clock[SINCE] = 0.0
+    clock[SINCE] += 1.0
+    practical.learn(own[:7], scratch, a, x, c, y, d)
+
+
+@inlined
+def recall(own, scratch, a, x, c, d):
+    linear.recall(own[:4], scratch, a, x, c, d)
+
+
+@kernel
+def advance_forgetful(block, knobs, marks, state, regret, curve, tally):
+    """`live` for any number of features."""
+    d = block.x.shape[2]
+    live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def choose_forgetful(block, knobs, state):
+    return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
+
+
+@kernel
+def learn_forgetful(block, state, a, y):
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+
+
+def follows(state: Any) -> bool:
+    """Whether α_t follows the residuals."""
+    return bool(state.clock[0, FOLLOWS] > 0)
+
+
+def must_try_next(state: Any, step: int, K: int, d: int) -> int:
+    """`practical.must_try_next`, where α_t follows the residuals."""
+    return practical.must_try_next(state, step, K, d) if follows(state) else K
+
+
+def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
+    """As of `practical`, or of `linear`."""
+    return practical.seen(state, block, knobs) if follows(state) else linear.seen(state, block, knobs)
+
+
+FAMILY = replace(
+    practical.FAMILY,
+    name="forgetful",
+    fields=(*practical.FAMILY.fields, Field("clock", "f")),
+    state=ForgetfulState,
+    fresh=fresh,
+    choose=choose,
+    learn=learn,
+    advance=lambda K, d: advance_forgetful,
+    choose_once=linear.for_many_arms(choose_forgetful, seen, must_try_next),
+    learn_once=learn_forgetful,
+    seen=seen,
+    merges=False,
+)

@@ -1,0 +1,29 @@
+"""How old rewards lose their weight, for agents and simulations alike: by half in a half-life, in small steps."""
+
+import math
+
+STEPS = 32
+"""Steps of forgetting in a half-life, where it has so many rewards."""
+
+
+def forgetting(half_life: float) -> tuple[int, float]:
+    """Rewards between two steps of forgetting, and what all that was seen is multiplied by then.
+
+    Parameters
+    ----------
+    half_life : float
+        After how many rewards an old one counts half.
+    """
+    every = max(int(half_life / STEPS), 1)
+    return every, float(0.5 ** (every / half_life))
+
+
+def remembered(half_life: float) -> float:
+    """How many rewards count in the end, all together; at least 1.
+
+    Parameters
+    ----------
+    half_life : float
+        After how many rewards an old one counts half.
+    """
+    return max(half_life / math.log(2.0), 1.0)
