@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | goals | advice | predictions: how often what armspan says is wrong.
+"""python -m benchmarks.truth growth | logs | ties | goals | advice | drift | predictions: how often armspan is wrong.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -20,7 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.truth import advice, audits, growth, predictions, real
+from benchmarks.truth import advice, audits, drifts, growth, predictions, real
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.logs import Cell, cells
 from benchmarks.truth.ties import examination as ties
@@ -187,6 +187,21 @@ def advice_table(args: argparse.Namespace) -> list[str]:
     return [*table(head, rows), "", *table(second, greedy)]
 
 
+def drift_table(args: argparse.Namespace) -> list[str]:
+    """How often rewards seem to drift, one row per kind of log, and one for all logs of the other tables."""
+    found = list(spread_out(partial(drifts.examine, logs=args.samples or 100), drifts.kinds(), args.workers))
+    still = [seen for seen in found if seen.name == drifts.STILL]
+    others = [seen for seen in found if seen.name != drifts.STILL]
+    rows = []
+    for seen in sorted(others, key=lambda one: (one.drifts, len(one.half_lives) / one.logs)):
+        half_life = f"{sorted(seen.half_lives)[len(seen.half_lives) // 2] * seen.rows:,.0f}" if seen.half_lives else "–"
+        share = percent(len(seen.half_lives) / seen.logs)
+        rows.append([seen.name, f"{seen.rows:,}", "yes" if seen.drifts else "no", share, half_life])
+    said, logs = sum(len(seen.half_lives) for seen in still), sum(seen.logs for seen in still)
+    rows.insert(0, [f"{drifts.STILL}, {logs:,} logs", "300 to 10,000", "no", percent(said / logs), "–"])
+    return table(["logs", "rows", "drift", "said to drift", "half-life in rows"], rows)
+
+
 def predictions_table(args: argparse.Namespace) -> list[str]:
     """What was said before a run against what was seen after it."""
     found, notes = predictions.confusion_of(args.samples or 200, args.seed, partial(spread_out, workers=args.workers))
@@ -201,6 +216,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "ties": ties_table,
     "goals": goals_table,
     "advice": advice_table,
+    "drift": drift_table,
     "predictions": predictions_table,
 }
 

@@ -23,7 +23,9 @@ LEARNING = 4
 """A fourth of the log is learnt from before anything is compared."""
 HALF_LIVES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """In blocks."""
-RIDGE = 1.0
+RIDGE = 0.1
+CONSTANT = 1e-6
+"""A part of a constant below this is rounding."""
 MOST_NUMBERS = 4_000_000
 """K·r², beyond which a log has too few rows per arm to say anything."""
 
@@ -42,9 +44,9 @@ class Drift(NamedTuple):
         """What was seen, and what to do."""
         lasting = f"{self.half_life:,.0f}"
         return (
-            f"Rewards change with time: a model in which a row counts half after {lasting} more predicts the next rows "
-            f"better, by {percent(self.gain)} of the squared error. Audit the latest rows alone; and let an agent "
-            f"forget, with half_life={self.half_life:.0f}."
+            f"Rewards seem to change with time: a model in which a row counts half after {lasting} more predicts the "
+            f"next rows better, by {percent(self.gain)} of the squared error. Audit the latest rows alone; and let an "
+            f"agent forget, with half_life={self.half_life:.0f}."
         )
 
 
@@ -56,7 +58,9 @@ def drift(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha
     blocks = min(BLOCKS, len(z) // FEWEST_ROWS)
     if blocks < FEWEST_BLOCKS or n_arms * z.shape[1] ** 2 > MOST_NUMBERS or not rewards.std() > 0:
         return None
-    y = (rewards - rewards.mean()) / rewards.std()
+    middle = z.mean(axis=0)
+    has_intercept = 1 - middle @ middle < CONSTANT  # E[zzᵀ] = I, so this is the part of a constant that z cannot say
+    y = (rewards - has_intercept * rewards.mean()) / rewards.std()
     losses = _losses(z, arms, y, n_arms, blocks)[len(z) // LEARNING :]
     gains = losses[:, :1] - losses[:, 1:]
     n, mean = len(gains), gains.mean(axis=0)

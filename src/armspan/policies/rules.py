@@ -23,7 +23,7 @@ SAMPLES = 2000
 """Contexts that are drawn to see whether one θ will do."""
 FAR = 2.0
 """Rewards are far from 0 if their mean is so many standard deviations away."""
-PARTS, USUAL = (40, 20, 10, 4), 1
+PARTS, USUAL = (20, 10, 4, 2, 1), 2
 """What the steps within which parameters change are divided by, for half-lives that may suit; where the usual is."""
 SMALL_LOSS = 0.01
 """Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
