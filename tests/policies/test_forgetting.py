@@ -10,10 +10,11 @@ from armspan.environments import DriftingContexts, FiniteContexts
 from armspan.errors import ArmspanError
 from armspan.theory.forgetting import forgetting
 
-TOLD: dict[str, Any] = {"feature_bound": 3.0, "parameter_bound": 2.0}
+TOLD: dict[str, Any] = {"feature_bound": 3.0, "parameter_bound": 2.0, "noise_scale": 0.3}
 FORGETFUL = [
     LinUCB(alpha="practical", half_life=50.0, **TOLD),
     LinUCB(alpha="practical", half_life=3.0, shared=True, **TOLD),
+    LinUCB(alpha="practical", half_life=5.0, **TOLD),
     LinUCB(alpha=0.7, ridge=0.5, half_life=7.5, label="LinUCB, α = 0.7"),
     LinUCB(alpha=lambda t: 1 / np.sqrt(t), ridge=0.5, half_life=20, label="LinUCB, α = 1/√t"),
     LinUCBd(half_life=90.0, **TOLD),
@@ -21,15 +22,18 @@ FORGETFUL = [
 
 
 def problem() -> FiniteContexts:
+    """One arm of six is far better, so that others are forgotten, and must be tried again."""
     rng = np.random.default_rng(5)
-    return FiniteContexts(rng.normal(size=(3, 4, 3)), rng.normal(size=(3, 3)))
+    return FiniteContexts(rng.normal(size=(6, 4, 3)), [[2.0, 3.0, 2.5], *rng.normal(size=(5, 3))], noise=0.3)
 
 
 @pytest.mark.parametrize("policy", FORGETFUL, ids=lambda policy: policy.name)
 def test_an_agent_forgets_as_a_simulation_does(policy: Any) -> None:
     env, seed, steps = problem(), 11, 700
-    expected = simulate(env, policy, horizon=steps, runs=1, seed=seed, checkpoints=list(range(1, steps + 1)))
-    block, agent, lost, curve = env.stream(seed, np.array([0])).draw(0, steps), policy.agent(3, 3, seed=seed), 0.0, []
+    told: Any = {"horizon": steps, "runs": 1, "seed": seed, "checkpoints": list(range(1, steps + 1))}
+    expected, naive = (simulate(env, policy, **told, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_allclose(naive.pseudo_regret, expected.pseudo_regret, atol=1e-9)
+    block, agent, lost, curve = env.stream(seed, np.array([0])).draw(0, steps), policy.agent(6, 3, seed=seed), 0.0, []
     for i in range(steps):
         c = block.contexts[0, i]
         arm = agent.choose(block.x[c])
@@ -83,7 +87,7 @@ def test_forgetting_pays_where_parameters_jump() -> None:
 
 
 def test_it_is_saved_and_loaded(tmp_path: Any) -> None:
-    for i, policy in enumerate(FORGETFUL[:3]):
+    for i, policy in enumerate(FORGETFUL[:4]):
         agent = policy.agent(2, 3)
         rng = np.random.default_rng(i)
         for _ in range(40):

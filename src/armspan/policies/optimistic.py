@@ -221,14 +221,14 @@ class OptimisticPolicy(IndexPolicy):
             )
 
     def sizes(self, env: Any) -> Mapping[str, int]:
-        lasting = {} if self.half_life is None else {"s": 3, "f": 4}
+        lasting = {} if self.half_life is None else {"s": 3, "f": 5}
         return {**super().sizes(env), **({"s": 3} if self.learnt else {}), **lasting}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         if self.half_life is not None:
             every, factor = forgetting(self.half_life)
-            follows = float(self.learnt is not None)
-            return {**super().knobs(env), "every": float(every), "factor": factor, "follows": follows}
+            told = {"every": float(every), "factor": factor, "memory": remembered(self.half_life)}
+            return {**super().knobs(env), **told, "follows": float(self.learnt is not None)}
         if self.learnt != "estimated":
             return super().knobs(env)
         ridge = self.sound_penalty(env)

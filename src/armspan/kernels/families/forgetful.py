@@ -1,29 +1,36 @@
 """Linear knowledge as in `practical`, of which old rewards lose their weight: every so often all sums shrink.
 
 V - λI, b, Σy² and N are multiplied by one factor, for all arms at once, and V⁻¹, θ̂ and S follow. A reward that comes
-counts in full until the next time. α_t follows the residuals or not, as the policy says.
+counts in full until the next time. α_t follows the residuals or not, as the policy says. If it does, an arm of which
+less than half a reward still counts is tried again now and then, whatever its index is.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from armspan._typing import FloatArray
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
+from armspan.kernels.choice import recurring, recurring_of, turn, turn_of
 from armspan.kernels.families import linear, practical
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.practical import ERRORS, REWARDS, RIDGE
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
-from armspan.kernels.linear import rebuild_arm
+from armspan.kernels.linear import rebuild_arm, row_of
 
-SINCE, EVERY, FACTOR, FOLLOWS = 0, 1, 2, 3
-"""Where the clock has the rewards since the last time, those between two times, the factor, and 1 if α_t follows."""
+SINCE, EVERY, FACTOR, FOLLOWS, MEMORY = 0, 1, 2, 3, 4
+"""Where the clock has the rewards since the last time, those between two times, the factor, 1 if α_t follows, and how
+many rewards count in the end."""
+UNKNOWN = 0.5
+"""An arm of which fewer rewards count is not known any more."""
 
 
 class ForgetfulState(NamedTuple):
-    """What was learnt in each of R runs: that of `PracticalState`, and clock (R, 4)."""
+    """What was learnt in each of R runs: that of `PracticalState`, and clock (R, 5), and pulls (R, A), which fade."""
 
     V: FloatArray
     V_inv: FloatArray
@@ -33,23 +40,37 @@ class ForgetfulState(NamedTuple):
     explained: FloatArray
     parts: FloatArray
     clock: FloatArray
+    pulls: FloatArray
 
 
 def fresh(state: Any, numbers: Mapping[str, float]) -> None:
     """As of `practical`, and the clock."""
     practical.fresh(state, numbers)
-    state.clock[:, [EVERY, FACTOR, FOLLOWS]] = [numbers[name] for name in ("every", "factor", "follows")]
+    names = "every", "factor", "follows", "memory"
+    state.clock[:, [EVERY, FACTOR, FOLLOWS, MEMORY]] = [numbers[name] for name in names]
 
 
 @inlined
 def of_run(state, r):
     known = state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
-    return *known, state.noise[r], state.explained[r], state.parts[r], state.clock[r]
+    return *known, state.noise[r], state.explained[r], state.parts[r], state.clock[r], state.pulls[r]
+
+
+@inlined
+def lost(clock, pulls, step, K):
+    """The arm that is tried again at a step because it is not known any more, or K."""
+    again = turn_of(recurring_of(np.int64(step), clock[MEMORY], K), K)
+    return again if again < K and pulls.size == K and pulls[again] < UNKNOWN else K
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    if own[7][FOLLOWS] > 0.0:
+    clock, pulls = own[7], own[8]
+    if clock[FOLLOWS] > 0.0:
+        again = lost(clock, pulls, step, K)
+        if again < K and step >= K:
+            linear.recall(own[:4], scratch, again, block.x, c, d)
+            return again
         return practical.choose(own[:7], scratch, block, c, knobs, i, run, step, K, d)
     return linear.choose(own[:4], scratch, block, c, knobs, i, run, step, K, d)
 
@@ -57,10 +78,11 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 @inlined
 def forget(own, scratch, d):
     """All that was seen counts less, by the clock's factor. Changes everything but the clock."""
-    V, V_inv, b, theta_hat, noise, explained, _, clock = own
+    V, V_inv, b, theta_hat, noise, explained, _, clock, pulls = own
     factor, squares, together = clock[FACTOR], noise[ERRORS], 0.0
     for m in range(V.shape[0]):
         squares += explained[m]
+        pulls[m] *= factor
         explained[m] = 0.0
         for i in range(d):
             b[m, i] *= factor
@@ -77,12 +99,13 @@ def forget(own, scratch, d):
 
 @inlined
 def learn(own, scratch, a, x, c, y, d):
-    clock = own[7]
+    clock, pulls = own[7], own[8]
     if clock[SINCE] >= clock[EVERY]:
         forget(own, scratch, d)
         linear.recall(own[:4], scratch, a, x, c, d)
         clock[SINCE] = 0.0
     clock[SINCE] += 1.0
+    pulls[row_of(a, pulls)] += 1.0
     practical.learn(own[:7], scratch, a, x, c, y, d)
 
 
@@ -114,19 +137,27 @@ def follows(state: Any) -> bool:
 
 
 def must_try_next(state: Any, step: int, K: int, d: int) -> int:
-    """`practical.must_try_next`, where α_t follows the residuals."""
-    return practical.must_try_next(state, step, K, d) if follows(state) else K
+    """The arm that must be pulled whatever its index is, or K."""
+    if not follows(state):
+        return K
+    again = turn(recurring(step, state.clock[0, MEMORY], K), K) if step >= K else K
+    if again < K and state.pulls.shape[1] == K and state.pulls[0, again] < UNKNOWN:
+        return again
+    return practical.must_try_next(state, step, K, d)
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
-    """As of `practical`, or of `linear`."""
-    return practical.seen(state, block, knobs) if follows(state) else linear.seen(state, block, knobs)
+    """As of `practical`, or of `linear`, unless an arm must be pulled."""
+    found = practical.seen(state, block, knobs) if follows(state) else linear.seen(state, block, knobs)
+    K, d = block.x.shape[1:]
+    forced = must_try_next(state, block.first, K, d)
+    return found if forced == K else replace(found, share=(np.arange(K) == forced).astype(np.float64))
 
 
 FAMILY = replace(
     practical.FAMILY,
     name="forgetful",
-    fields=(*practical.FAMILY.fields, Field("clock", "f")),
+    fields=(*practical.FAMILY.fields, Field("clock", "f"), Field("pulls", "A")),
     state=ForgetfulState,
     fresh=fresh,
     choose=choose,
