@@ -124,6 +124,7 @@ def numbers_of(audit: LoggedDiversity, arms: list[str]) -> dict[str, Any]:
         "needed": {"share": audit.needed[0], "spread": audit.needed[1]},
         "leadless": list(audit.leadless),
         "shared_spread": audit.shared_spread,
+        "drift": audit.drift and audit.drift._asdict(),
         "arms": [vars(arm) | {"name": name} for arm, name in zip(audit.arms, arms, strict=True)],
         "verdicts": [vars(verdict) for verdict in audit.verdicts],
         "so": audit.so,

@@ -28,6 +28,8 @@ FOLLOWS = {
     "not known": "Keep exploring, as if the answer were no, and ask again with more rows.",
 }
 """What to do on each answer."""
+BLIND_FOLLOWS = "Keep exploring, as if the answer were no."
+"""What to do where more rows of the same kind would not settle anything."""
 
 
 class Problem(NamedTuple):
@@ -79,7 +81,7 @@ def verdicts(
         open_ones = [words for words, said in asked if said == "not known"]
         why = f"These rows do not settle whether {' and whether '.join(open_ones)}."
     return (
-        Verdict(CONSTANT, answer, f"{why} {FOLLOWS[answer]}"),
+        Verdict(CONSTANT, answer, f"{why} {BLIND_FOLLOWS if blind else FOLLOWS[answer]}"),
         Verdict(DIVERSE, diverse, reasons[0]),
         Verdict(GAP, gap, reasons[1]),
     )

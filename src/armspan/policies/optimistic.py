@@ -95,7 +95,8 @@ class IndexPolicy(LinearPolicy):
         -------
         Agent or PolicyAgent
             The tuned agent, which with alpha="practical" takes no `dtype`; with `shared=True` or alpha="estimated" the
-            general one, which takes no `epsilon`, `ties`, `memory`, `half_life`, `window` or `dtype`.
+            general one, which takes no `epsilon`, `ties`, `memory`, `half_life` (give it to the policy), `window` or
+            `dtype`.
         """
         from armspan.agents import Agent, Settings
         from armspan.agents.arms import named

@@ -1,6 +1,6 @@
 """Which policy fits a problem, by a few stated rules that rest on the arena."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,14 +198,20 @@ def _separate(facts: _Facts) -> Recommendation:
         f"longest context.{facts.scales}",
         *facts.words,
     )
-    return Recommendation(policy, why, (*_with_chance(facts), *_safe(shared=False)))
+    others = (*_with_chance(facts), *_safe(shared=False)) if facts.half_life is None else _lasting(policy)
+    return Recommendation(policy, why, others)
 
 
 def _on_forgetting(facts: _Facts) -> tuple[str, ...]:
     """Why to forget, where that is advised."""
     if facts.half_life is None:
         return ()
-    return (f"Parameters change, so a reward counts half after {facts.half_life:,.0f} more.",)
+    return (f"What was learnt long ago no longer holds: a reward counts half after {facts.half_life:,.0f} more.",)
+
+
+def _lasting(policy: LinUCB) -> tuple[Choice, ...]:
+    """What else there is where things change."""
+    return (Choice(replace(policy, half_life=None), "if nothing changes any more: it remembers everything."),)
 
 
 def _shared(facts: _Facts) -> Recommendation:
@@ -222,7 +228,7 @@ def _shared(facts: _Facts) -> Recommendation:
         ),
     )
     policy = LinUCB(alpha=alpha, shared=True, half_life=facts.half_life)
-    return Recommendation(policy, why, (*others, *_safe(shared=True)))
+    return Recommendation(policy, why, (*others, *_safe(shared=True)) if facts.half_life is None else _lasting(policy))
 
 
 def _by_chance(facts: _Facts) -> Recommendation:
