@@ -1,13 +1,17 @@
 """Settings for all tests: the same examples every time, no clock, no windows, and no picture left open.
 
-While numba compiles, and in tests marked `long`, coverage looks away: it would take twice as long, and see nothing new.
+While numba compiles, in tests marked `long`, in most cases of a test with many, and after the first examples of
+hypothesis, coverage looks away: it would take longer, and see nothing new.
 """
 
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import wraps
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -50,12 +54,41 @@ _compiling = _Compiling()
 event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
 
 
+MANY, ONE_OF, EXAMPLES = 8, 3, 8
+"""Of a test with more than so many cases, one of three is traced; of hypothesis' examples, so many."""
+_cases: Counter[str] = Counter()
+
+
+def _is_repeated(test: pytest.Function) -> bool:
+    """Whether this case shows nothing new. Which cases do differs by test, so that every policy has its turn."""
+    name = test.nodeid.split("[")[0]
+    _cases[name] += 1
+    return _cases[name] > MANY and (_cases[name] + crc32(name.encode())) % ONE_OF != 0
+
+
+def _only_first_examples(test: pytest.Function) -> None:
+    """Trace so many examples of a test by hypothesis, and then no more."""
+    handle = getattr(test.obj, "hypothesis", None)
+    if handle is None or sys.gettrace() is None:
+        return
+    inner, done = handle.inner_test, iter(range(EXAMPLES))
+
+    @wraps(inner)
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        if next(done, None) is None:
+            sys.settrace(None)
+        return inner(*args, **kwargs)
+
+    handle.inner_test = counted
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """A test that repeats the same many times is not traced."""
     tracer: Any = sys.gettrace()
-    if pyfuncitem.get_closest_marker("long"):
+    if pyfuncitem.get_closest_marker("long") or _is_repeated(pyfuncitem):
         sys.settrace(None)
+    _only_first_examples(pyfuncitem)
     try:
         return (yield)
     finally:
