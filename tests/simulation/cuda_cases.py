@@ -83,7 +83,8 @@ def everyone(name: str) -> list[Any]:
     kinds: Any = [kind for kind in REGISTERED.values() if name != "box" or kind is not BestFixedArm]
     shared = LinUCBd(shared=True, label="shared"), LinTS(shared=True, label="shared, sampled")
     learnt = [LinUCB(alpha=how, shared=one, label=f"{how} {one}") for how in LEARNT for one in (False, True)]
-    others = *shared, *learnt, EpsilonGreedy(until_sure=True), GreedyFirst(t0=4, label="hasty"), Coin()
+    lasting = LinUCB(alpha="practical", half_life=3.0), LinUCB(alpha=0.5, half_life=40.0)
+    others = *shared, *learnt, *lasting, EpsilonGreedy(until_sure=True), GreedyFirst(t0=4, label="hasty"), Coin()
     return [policy for policy in (*(kind() for kind in kinds), *others) if runs_there(policy, env)]
 
 

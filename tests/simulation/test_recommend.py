@@ -41,7 +41,6 @@ class TestTheRules:
         [
             diversity_dial(0.0),
             BoxContexts(np.eye(3), -1, 1),
-            DriftingContexts(np.random.default_rng(0).normal(size=(2, 3, 3)), 100),
             PerturbedContexts(np.eye(2), 0.1),
             DelayedRewards(diversity_dial(0.0), steps=5),
             armspan.audit(diversity_dial(0.0)),
@@ -51,6 +50,14 @@ class TestTheRules:
     )
     def test_arms_with_parameters_of_their_own(self, problem: Any) -> None:
         assert by_rules(problem).policy == LinUCB(alpha="practical")
+
+    def test_parameters_that_change(self) -> None:
+        env = DriftingContexts(np.random.default_rng(0).normal(size=(2, 3, 3)), 100)
+        for one in (env, DelayedRewards(env, steps=5)):
+            found = by_rules(one)
+            assert found.policy == LinUCB(alpha="practical", half_life=25.0)
+            assert found.alternatives[0].policy == LinUCB(alpha="practical")
+            assert by_rules(one, propensities=True).alternatives[0].policy == found.policy
 
     def test_one_parameter_for_all_arms(self) -> None:
         env = BoxContexts(np.tile([0.5, -0.2], (3, 1)), -1, 1, noise=0.3)
