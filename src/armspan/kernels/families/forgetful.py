@@ -5,6 +5,7 @@ counts in full until the next time. α_t follows the residuals or not, as the po
 less than half a reward still counts is tried again now and then, whatever its index is.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.practical import ERRORS, REWARDS, RIDGE
 from armspan.kernels.family import Field, Seen
 from armspan.kernels.life import choose_once, learn_once, live
-from armspan.kernels.linear import rebuild_arm, row_of
+from armspan.kernels.linear import best_of, rebuild_arm, row_of, score
 
 SINCE, EVERY, FACTOR, FOLLOWS, MEMORY = 0, 1, 2, 3, 4
 """Where the clock has the rewards since the last time, those between two times, the factor, 1 if α_t follows, and how
@@ -57,22 +58,28 @@ def of_run(state, r):
 
 
 @inlined
-def lost(clock, pulls, step, K):
-    """The arm that is tried again at a step because it is not known any more, or K."""
+def must_try(noise, parts, clock, pulls, step, K, d):
+    """The arm that must be pulled whatever its index is, or K: as of `practical`, or one that is not known any more."""
     again = turn_of(recurring_of(np.int64(step), clock[MEMORY], K), K)
-    return again if again < K and pulls.size == K and pulls[again] < UNKNOWN else K
+    if step >= K and again < K and pulls.size == K and pulls[again] < UNKNOWN:
+        return again
+    return practical.must_try(noise, parts, step, K, d)
 
 
 @inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
-    clock, pulls = own[7], own[8]
+    _, V_inv, _, theta_hat, noise, explained, parts, clock, pulls = own
+    index, mean, variance, _, _, _ = scratch
+    alpha, beta, forced = knobs[0][i], 0.0, K
     if clock[FOLLOWS] > 0.0:
-        again = lost(clock, pulls, step, K)
-        if again < K and step >= K:
-            linear.recall(own[:4], scratch, again, block.x, c, d)
-            return again
-        return practical.choose(own[:7], scratch, block, c, knobs, i, run, step, K, d)
-    return linear.choose(own[:4], scratch, block, c, knobs, i, run, step, K, d)
+        alpha *= practical.noise_scale(V_inv, noise, d)
+        beta = practical.reward_scale(noise, explained) / d
+        forced = must_try(noise, parts, clock, pulls, step, K, d)
+    for k in range(K):
+        mean[k], variance[k] = score(V_inv, theta_hat, k, block.x, c, d)
+        square = abs(variance[k])
+        index[k] = mean[k] + alpha * math.sqrt(square) + beta * square
+    return forced if forced < K else best_of(index, block.unit, block.seed, run, step, K)
 
 
 @inlined
