@@ -195,11 +195,14 @@ def drift_table(args: argparse.Namespace) -> list[str]:
     rows = []
     for seen in sorted(others, key=lambda one: (one.drifts, len(one.half_lives) / one.logs)):
         half_life = f"{sorted(seen.half_lives)[len(seen.half_lives) // 2] * seen.rows:,.0f}" if seen.half_lives else "–"
-        share = percent(len(seen.half_lives) / seen.logs)
-        rows.append([seen.name, f"{seen.rows:,}", "yes" if seen.drifts else "no", share, half_life])
+        share, ratios = percent(len(seen.half_lives) / seen.logs), sorted(seen.errors)
+        error = f"{ratios[len(ratios) // 2]:.2f}" if ratios else "–"
+        better = f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
+        rows.append([seen.name, f"{seen.rows:,}", "yes" if seen.drifts else "no", share, half_life, better, error])
     said, logs = sum(len(seen.half_lives) for seen in still), sum(seen.logs for seen in still)
-    rows.insert(0, [f"{drifts.STILL}, {logs:,} logs", "300 to 10,000", "no", percent(said / logs), "–"])
-    return table(["logs", "rows", "drift", "said to drift", "half-life in rows"], rows)
+    rows.insert(0, [f"{drifts.STILL}, {logs:,} logs", "300 to 10,000", "no", percent(said / logs), "–", "–", "–"])
+    head = ["logs", "rows", "drift", "said to drift", "half-life in rows", "last fifth: better", "last fifth: error"]
+    return table(head, rows)
 
 
 def predictions_table(args: argparse.Namespace) -> list[str]:

@@ -1,12 +1,13 @@
 """How often an audit says that rewards drift: where they do, and where they only seem to."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from armspan.diversity.drift import drift
+from armspan.diversity.drift import Drift, drift
 from armspan.diversity.evidence import LEVEL, PART
 from armspan.diversity.fits import whiten
 from benchmarks.drifting_logs import MORE_LOGS
@@ -20,14 +21,24 @@ LONGEST = 20_000
 """Rows of those logs, at most."""
 
 
+KEPT_BACK = 5
+"""One of so many parts of a log, the last, shows whether a half-life found in the others predicts better."""
+REFITS = 16
+
+
 class Seen(NamedTuple):
-    """How many logs of one kind seemed to drift, and with which half-lives, as parts of the log."""
+    """How many logs of one kind seemed to drift, and with which half-lives, as parts of the log.
+
+    errors : of logs without their last fifth that seemed to drift, the squared error in that fifth of a model with the
+    half-life, relative to one that remembers everything.
+    """
 
     name: str
     drifts: bool
     rows: int
     logs: int
     half_lives: tuple[float, ...]
+    errors: tuple[float, ...]
 
 
 def kinds() -> list[str | Cell]:
@@ -52,9 +63,33 @@ def _of_cell(cell: Cell) -> Callable[[int], tuple[Array, Array, Array]]:
 
 
 def _look(name: str, drifts: bool, write: Callable[[int], Any], logs: int) -> Seen:
-    found, rows = [], 0
+    found, errors, rows = [], [], 0
     for seed in range(logs):
         X, arms, rewards = write(seed)
-        seen, rows = drift(whiten(X).z, arms, rewards, int(arms.max()) + 1, LEVEL / PART), len(X)
+        seen, rows = _drift(X, arms, rewards), len(X)
         found += [] if seen is None else [seen.half_life / rows]
-    return Seen(name, drifts, rows, logs, tuple(found))
+        cut = rows - rows // KEPT_BACK
+        earlier = None if name == STILL else _drift(X[:cut], arms[:cut], rewards[:cut])
+        if earlier is not None:
+            forgets, remembers = (_error(X, arms, rewards, cut, h) for h in (earlier.half_life, np.inf))
+            errors.append(forgets / remembers)
+    return Seen(name, drifts, rows, logs, tuple(found), tuple(errors))
+
+
+def _drift(X: Array, arms: Array, rewards: Array) -> Drift | None:
+    return drift(whiten(X).z, arms, rewards, int(arms.max()) + 1, LEVEL / PART)
+
+
+def _error(X: Array, arms: Array, rewards: Array, cut: int, half_life: float) -> float:
+    """The mean squared error from row `cut` on, of regressions on the rows before, weighted by age, refitted often."""
+    size, edges = np.sqrt((X**2).mean(axis=0)), np.linspace(cut, len(X), REFITS + 1).astype(int)
+    x, total = X / np.where(size > 0, size, 1.0), 0.0
+    for start, stop in pairwise(edges):
+        weight = np.sqrt(0.5 ** ((start - 1 - np.arange(start)) / half_life))
+        for a in np.unique(arms[start:stop]):
+            own, new = arms[:start] == a, start + np.flatnonzero(arms[start:stop] == a)
+            theta = np.linalg.lstsq(x[:start][own] * weight[own, None], weight[own] * rewards[:start][own], rcond=1e-6)[
+                0
+            ]
+            total += float(((rewards[new] - x[new] @ theta) ** 2).sum())
+    return total / (len(X) - cut)

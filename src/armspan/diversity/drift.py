@@ -14,6 +14,7 @@ import numpy as np
 
 from armspan._text import percent
 from armspan._typing import FloatArray, IntArray
+from armspan.diversity.fits import says_constant
 from armspan.diversity.quantiles import f_quantile
 
 BLOCKS, FEWEST_ROWS = 64, 8
@@ -24,8 +25,6 @@ LEARNING = 4
 HALF_LIVES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """In blocks."""
 RIDGE = 0.1
-CONSTANT = 1e-6
-"""A part of a constant below this is rounding."""
 MOST_NUMBERS = 4_000_000
 """K·r², beyond which a log has too few rows per arm to say anything."""
 
@@ -58,9 +57,7 @@ def drift(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha
     blocks = min(BLOCKS, len(z) // FEWEST_ROWS)
     if blocks < FEWEST_BLOCKS or n_arms * z.shape[1] ** 2 > MOST_NUMBERS or not rewards.std() > 0:
         return None
-    middle = z.mean(axis=0)
-    has_intercept = 1 - middle @ middle < CONSTANT  # E[zzᵀ] = I, so this is the part of a constant that z cannot say
-    y = (rewards - has_intercept * rewards.mean()) / rewards.std()
+    y = (rewards - says_constant(z) * rewards.mean()) / rewards.std()  # without a constant, an offset is not linear
     losses = _losses(z, arms, y, n_arms, blocks)[len(z) // LEARNING :]
     gains = losses[:, :1] - losses[:, 1:]
     n, mean = len(gains), gains.mean(axis=0)

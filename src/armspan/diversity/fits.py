@@ -22,6 +22,8 @@ RANK = 1e-9
 TINY = 1e-11
 """Directions in which scaled contexts vary by less than this, relative to the largest, are none."""
 DROWNED = 1e-10
+CONSTANT = 1e-6
+"""The part of a constant that features may fail to say, which is rounding."""
 RIVALS = 3
 """Arms that an arm is compared with in each context: the two that look best, and the one that is surely best."""
 MOST_PRODUCTS = 30
@@ -57,6 +59,12 @@ def whiten(X: FloatArray) -> Whitened:
     r, n = int((sizes > TINY * sizes[0]).sum()), len(X)
     weights = directions[:r].T * (math.sqrt(n) / sizes[:r])
     return Whitened(math.sqrt(n) * (Q @ U[:, :r]), even, weights, directions[r:].T / (largest * rms)[:, None])
+
+
+def says_constant(z: FloatArray) -> bool:
+    """Whether whitened contexts z (n, r) have a constant among them, or one that is a sum of them."""
+    mean = z.mean(axis=0)  # as E[zzᵀ] = I, the constant 1 is mean·z and a rest of this mean square:
+    return bool(1 - mean @ mean <= CONSTANT)
 
 
 def check_sizes(X: FloatArray, features: Sequence[Any]) -> None:

@@ -17,7 +17,17 @@ from armspan.diversity.data import check_names
 from armspan.diversity.directions import always, combination, plainest, scaled
 from armspan.diversity.drift import Drift, drift
 from armspan.diversity.evidence import LEVEL, MARGIN, PART, Evidence, best_shares, both, evidence, leaders
-from armspan.diversity.fits import Fits, Whitened, check_sizes, fewest_rows, fit_arms, mixture, scheffe, whiten
+from armspan.diversity.fits import (
+    Fits,
+    Whitened,
+    check_sizes,
+    fewest_rows,
+    fit_arms,
+    mixture,
+    says_constant,
+    scheffe,
+    whiten,
+)
 from armspan.diversity.likely import Likely, likely
 from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
@@ -263,8 +273,7 @@ class Judged:
     @property
     def lacks_intercept(self) -> bool:
         """Whether no feature is constant, and no sum of features, such as one per category, is constant either."""
-        mean = self.white.z.mean(axis=0)  # as E[zzᵀ] = I, the constant 1 is mean·z and a rest of this mean square:
-        return bool(1 - mean @ mean > 1e-6)
+        return not says_constant(self.white.z)
 
     def answer(self, question: str) -> str:
         """The answer to "diverse", "gap" or "constant"."""

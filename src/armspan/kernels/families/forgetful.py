@@ -14,6 +14,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels._compile import inlined, kernel
+from armspan.kernels.agent_layout import UNKNOWN
 from armspan.kernels.block import Block
 from armspan.kernels.choice import recurring, recurring_of, turn, turn_of
 from armspan.kernels.families import linear, practical
@@ -26,8 +27,6 @@ from armspan.kernels.linear import best_of, rebuild_arm, row_of, score
 SINCE, EVERY, FACTOR, FOLLOWS, MEMORY = 0, 1, 2, 3, 4
 """Where the clock has the rewards since the last time, those between two times, the factor, 1 if α_t follows, and how
 many rewards count in the end."""
-UNKNOWN = 0.5
-"""An arm of which fewer rewards count is not known any more."""
 
 
 class ForgetfulState(NamedTuple):
