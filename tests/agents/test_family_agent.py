@@ -21,6 +21,7 @@ from armspan.kernels.normals import largest_of_normals
 from armspan.policies import POLICIES, Policy
 from armspan.policies.base import Application
 from armspan.policies.yardstick import Yardstick
+from tests.lived import lived_through
 
 BOUNDS: dict[str, Any] = {"feature_bound": 1.5, "parameter_bound": 1.0, "noise_scale": 1.0, "ridge": 1.0, "alpha": 1.0}
 BOUNDS |= {"horizon": 400, "reward_range": (-20.0, 20.0)}
@@ -57,14 +58,8 @@ def test_an_agent_makes_the_choices_of_a_simulation(policy: Any, features: int) 
     env = FiniteContexts(rng.normal(size=(3, 4, features)), rng.normal(size=(3, features)))
     seed, steps = 11, 400
     expected = armspan.simulate(env, policy, horizon=steps, runs=1, seed=seed, checkpoints=list(range(1, steps + 1)))
-    block, agent, lost = env.stream(seed, np.array([0])).draw(0, steps), general(policy, 3, features, seed), 0.0
-    curve = []
-    for i in range(steps):
-        c = block.contexts[0, i]
-        arm = agent.choose(block.x[c])
-        agent.update(arm, block.x[c], block.means[c, arm] + block.noise[0, i])
-        lost += block.losses[c, arm]
-        curve.append(lost)
+    agent = general(policy, 3, features, seed)
+    curve = lived_through(agent, env, seed, steps)
     np.testing.assert_allclose(curve, expected.pseudo_regret[0, 0], atol=1e-9)
     assert (agent.decisions, agent.rewards) == (steps, steps)
 

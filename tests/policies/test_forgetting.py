@@ -9,6 +9,7 @@ from armspan import LinUCB, LinUCBd, load_agent, simulate
 from armspan.environments import DriftingContexts, FiniteContexts
 from armspan.errors import ArmspanError
 from armspan.theory.forgetting import forgetting
+from tests.lived import lived_through
 
 TOLD: dict[str, Any] = {"feature_bound": 3.0, "parameter_bound": 2.0, "noise_scale": 0.3}
 FORGETFUL = [
@@ -33,13 +34,7 @@ def test_an_agent_forgets_as_a_simulation_does(policy: Any) -> None:
     told: Any = {"horizon": steps, "runs": 1, "seed": seed, "checkpoints": list(range(1, steps + 1))}
     expected, naive = (simulate(env, policy, **told, engine=engine) for engine in ("cpu", "python"))
     np.testing.assert_allclose(naive.pseudo_regret, expected.pseudo_regret, atol=1e-9)
-    block, agent, lost, curve = env.stream(seed, np.array([0])).draw(0, steps), policy.agent(6, 3, seed=seed), 0.0, []
-    for i in range(steps):
-        c = block.contexts[0, i]
-        arm = agent.choose(block.x[c])
-        agent.update(arm, block.x[c], block.means[c, arm] + block.noise[0, i])
-        lost += block.losses[c, arm]
-        curve.append(lost)
+    curve = lived_through(policy.agent(6, 3, seed=seed), env, seed, steps)
     np.testing.assert_allclose(curve, expected.pseudo_regret[0, 0], atol=1e-9)
 
 
