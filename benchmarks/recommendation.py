@@ -12,7 +12,7 @@ drifting ones, which came after those, nine half-lives compete too. Everyone of 
 parameters and practice's; with --propensities, everyone who draws decisions. Beside the recommendation stand what the
 rules say without a rehearsal, LinUCB with practical α_t, LinUCB-d and LinUCB with α = 1. With --foretold, only the
 regret that rehearsals foretold is compared with what came true, in other runs. Every pair of a problem and a policy is
-a piece of work for one core.
+a piece of work for one core. What is recommended if nobody says how long it will run is called plain.
 """
 
 import argparse
@@ -31,7 +31,8 @@ from armspan.diversity.scales import UNEQUAL
 from armspan.environments import Environment, RewardTable
 from armspan.environments.table import TableEnvironment
 from armspan.errors import ArmspanError
-from armspan.experiments.arena import PROBLEMS, entries
+from armspan.experiments.arena import PROBLEMS
+from armspan.experiments.competitors import entries
 from armspan.policies import Policy
 from armspan.policies.optimistic import apart
 from armspan.policies.rules import Foretold, by_rules
@@ -45,8 +46,8 @@ from benchmarks.third_problems import THIRD
 
 BLIND: dict[str, Any] = {"fresh": RECOMMENDATION, "second": SECOND, "third": THIRD, "drifting": ENVIRONMENTS}
 BLIND["logged"] = {key: LOGGED[key][:2] for key in LOGGED}
-RECOMMENDED, LOG, RULES, USUAL = "recommended", "from its log", "by the rules", "practical"
-SHOWN = (RECOMMENDED, LOG, RULES, USUAL, "LinUCB-d", "LinUCB, α = 1")
+RECOMMENDED, PLAIN, LOG, RULES, USUAL = "recommended", "plain", "from its log", "by the rules", "practical"
+SHOWN = (RECOMMENDED, PLAIN, LOG, RULES, USUAL, "LinUCB-d", "LinUCB, α = 1")
 LOGS = 3
 """Logs of each problem that has one; each gets a recommendation of its own."""
 SEED = 7
@@ -77,7 +78,8 @@ def _at_one_scale(env: Environment) -> Environment:
 def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy]:
     """Who competes there, without those who are told the truth."""
     env, horizon = problem(where, key)
-    everyone: list[Policy] = [one for one in entries(env, horizon) if not isinstance(one, Yardstick)]
+    here = entries(env, horizon)  # those that only Python runs are never near the best, and would take minutes
+    everyone: list[Policy] = [one for one in here if one.compiled and not isinstance(one, Yardstick)]
     everyone.append(LinUCB(alpha=1.0, label="LinUCB, α = 1"))
     if env.changes_within is not None:
         everyone += [LinUCB(alpha="practical", half_life=h) for h in HALF_LIVES]
@@ -99,7 +101,8 @@ def advise(task: tuple[str, str, bool]) -> tuple[Key, dict[str, Policy], dict[st
         X, arms, rewards = LOGGED[key][2](i)
         log = audit_log(X, arms.tolist(), rewards, arm_names=list(range(env.n_arms)))
         advice[f"{LOG} {i}"] = recommend(log, horizon=horizon, propensities=propensities)
-    found = {RULES: rules, USUAL: usual} | {name: one.policy for name, one in advice.items()}
+    plain = recommend(env, propensities=propensities).policy
+    found = {PLAIN: plain, RULES: rules, USUAL: usual} | {name: one.policy for name, one in advice.items()}
     return (where, key), found, {name: one.regret for name, one in advice.items() if one.regret}
 
 
@@ -196,7 +199,7 @@ def main() -> None:
         return
     for where in dict.fromkeys(place for place, _ in found):
         here = [key for key in found if key[0] == where]
-        shown = [name for name in (SHOWN[:4] if args.propensities else SHOWN) if name in found[here[0]]]
+        shown = [name for name in (SHOWN[:5] if args.propensities else SHOWN) if name in found[here[0]]]
         print(f"\n{where}: mean final regret over {args.runs} runs, relative to the best policy's")
         print(f"{'problem':22}" + "".join(f"{name:>15}" for name in shown) + "  best policy, recommended policy")
         least = {key: min(found[key], key=lambda name, key=key: found[key][name]) for key in here}  # type: ignore[misc]

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from armspan.cli.main import main
 from armspan.experiments import arena
-from armspan.experiments.arena import PROBLEMS, entries, run_arena, step_times
+from armspan.experiments.arena import PROBLEMS, run_arena, step_times
+from armspan.experiments.competitors import absentees, entries
 from armspan.experiments.standing import Arena, Bout
 from armspan.plots.ends import spread
-from armspan.policies import Greedy, LinUCB, LinUCBd
+from armspan.policies import POLICIES, Greedy, LinUCB, LinUCBd
 from armspan.report import arena as report
 from armspan.report.arena_figures import problem_figure, shown
 from armspan.report.arena_words import choice
@@ -51,6 +52,15 @@ def test_every_problem_is_made_and_has_its_competitors(problem: Any) -> None:
     names = [policy.name for policy in entries(env, problem.horizon)]
     assert len(set(names)) == len(names) >= 30
     assert {"LinUCB-d", "LinUCB, practical", "LinUCB, estimated", "greedy"} <= set(names)
+    missing = absentees(env, problem.horizon)
+    assert not set(missing) & set(names)
+    assert all(missing.values())
+
+
+def test_every_policy_competes_somewhere() -> None:
+    """But for the oracle, who loses nothing."""
+    everywhere = [entries(problem.make(), problem.horizon) for problem in PROBLEMS]
+    assert {type(policy).__name__ for here in everywhere for policy in here} == set(POLICIES) - {"Oracle"}
 
 
 def test_the_standing_is_relative_to_the_best_of_each_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +86,7 @@ def test_the_standing_is_relative_to_the_best_of_each_problem(tmp_path: Path, mo
     assert text.count("<figure>") == 4
     assert "the contexts of a perturbed adversary depend on what the policy does" in text
     assert "the rewards of a diverse problem come late" in text
+    assert "UCB per context needs contexts that recur" in text
     content = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
     assert set(content["problems"]) == {"1a", "perturbed", "delayed"}
 

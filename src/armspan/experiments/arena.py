@@ -27,45 +27,12 @@ from armspan.environments import (
     sparse_problem,
 )
 from armspan.errors import BadFile, NotApplicable
+from armspan.experiments.competitors import entries
 from armspan.experiments.standing import Bout, Problem
-from armspan.policies import (
-    EXP4,
-    EXP4P,
-    FALCON,
-    OFUL,
-    PEGE,
-    UCB1,
-    BestFixedArm,
-    ConfidenceBall,
-    ContextUCB,
-    EpochGreedy,
-    EpsilonGreedy,
-    ExploreThenCommit,
-    Greedy,
-    GreedyFirst,
-    HybridLinUCB,
-    LassoBandit,
-    LinMED,
-    LinRel,
-    LinTS,
-    LinUCB,
-    LinUCBd,
-    OLSBandit,
-    Policy,
-    RandomChoice,
-    Softmax,
-    SquareCB,
-    SupLinRel,
-    SupLinUCB,
-    TruncatedLinUCB,
-)
+from armspan.policies import Policy
 from armspan.simulation import Result, load_result, simulate
 from armspan.simulation.fingerprint import fingerprint
 
-MOST_FOR_LASSO = 200
-"""Parameters up to which the LASSO, which is refitted all the time, takes part."""
-MOST_FOR_LINREL = 40
-"""Features up to which LinRel and SupLinRel, which need eigenvectors at every step, take part."""
 TIMED_ON = "bent"
 """The problem in which steps are timed: not the smallest, and every policy takes part in it."""
 TIMED_STEPS, TIMED_RUNS, TIMED_ROUNDS = 2000, 16, 3
@@ -143,63 +110,6 @@ PROBLEMS: tuple[Problem, ...] = (
     Problem("cancer", lambda: _real("breast_cancer"), 5_000, "Tumours, a real table: 2 arms, 31 features."),
 )
 """What every entry meets; the seeds in them are fixed."""
-
-
-def entries(env: Environment, horizon: int) -> list[Policy]:
-    """The policies that compete in this environment, with theory's parameters and with practice's.
-
-    Left out are those that only Python runs (KernelUCB, ILTCB, RandomizedUCB), and the oracle, which loses nothing.
-    """
-    R = env.noise_scale or 0.1
-    l, s = env.feature_bound, env.parameter_bound
-    rewards: Any = {"low": -l * s, "high": l * s}
-    everyone: list[Policy] = [
-        LinUCBd(),
-        LinUCB(alpha=R, label="LinUCB, α = R"),
-        LinUCB(alpha="practical"),
-        LinUCB(alpha="practical", half_life=500.0),
-        LinUCB(alpha="estimated"),
-        LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
-        HybridLinUCB(),
-        OFUL(),
-        TruncatedLinUCB(),
-        ConfidenceBall(),
-        SupLinUCB(),
-        Greedy(),
-        Greedy(pulls=env.n_features, label="greedy, d pulls first"),
-        GreedyFirst(),
-        LinTS(),
-        LinTS(scale=R, label="LinTS, v = R"),
-        LinMED(),
-        EpsilonGreedy(),
-        Softmax(),
-        SquareCB(**rewards),
-        SquareCB(**rewards, scale=10.0, label="SquareCB, c = 10"),
-        FALCON(**rewards, scale=10.0, label="FALCON, c = 10"),
-        ExploreThenCommit(),
-        PEGE(),
-        OLSBandit(),
-        EpochGreedy(),
-        EXP4(reward_range=(-l * s, l * s)),
-        EXP4P(reward_range=(-l * s, l * s)),
-        ContextUCB(),
-        UCB1(),
-        BestFixedArm(),
-        RandomChoice(),
-    ]
-    if env.n_arms * env.n_features <= MOST_FOR_LASSO:
-        everyone.append(LassoBandit())
-    if env.n_features <= MOST_FOR_LINREL:
-        everyone += [LinRel(), SupLinRel()]
-    return [policy for policy in everyone if _fits(policy, env, horizon)]
-
-
-def _fits(policy: Policy, env: Environment, horizon: int) -> bool:
-    try:
-        policy.within(horizon).check(env, horizon)
-    except NotApplicable:
-        return False
-    return True
 
 
 def run_arena(

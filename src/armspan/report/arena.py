@@ -6,6 +6,7 @@ from pathlib import Path
 
 from armspan._files import write_text
 from armspan.experiments.arena import TIMED_ON
+from armspan.experiments.competitors import absentees
 from armspan.experiments.standing import Arena, Bout, Place
 from armspan.report import alts, arena_figures, figures, page, peers
 from armspan.report.arena_words import Choice, choice
@@ -44,6 +45,7 @@ def write(arena: Arena, folder: Path, found: peers.Peers | None = None) -> Path:
             alts.arena(arena),
         ),
         *_where_not(choices),
+        *_who_sits_out(arena),
         *([] if found is None else peers.section(found)),
     ]
     figures.save(heat, folder, "arena")
@@ -81,8 +83,7 @@ def _notes(arena: Arena) -> str:
     notes = [
         "Those that take part in all problems come first. Intervals are those of runs drawn again, 2,000 times, the "
         "same runs for all policies. A policy is best in a problem where its interval of regret / best reaches down "
-        "to 1. Who is best is known only afterwards, so the best one looks slightly better than it is. KernelUCB, "
-        "ILTCB and RandomizedUCB are left out, because only Python runs them."
+        "to 1. Who is best is known only afterwards, so the best one looks slightly better than it is."
     ]
     if min(bout.result.runs.size for bout in arena.bouts) < FEWEST_RUNS:
         notes.append("So few runs make intervals too narrow, and growth verdicts impossible.")
@@ -109,6 +110,23 @@ def _where_not(choices: Mapping[str, Choice | None]) -> list[str]:
             f"{where or 'No policy is clearly better.'}"
         ),
         page.word_table(("problem", "best choice?", "how LinUCB-d stands", "why, from the diversity report"), rows),
+    ]
+
+
+def _who_sits_out(arena: Arena) -> list[str]:
+    """The policies that do not take part everywhere, and why, in a table."""
+    missed: dict[tuple[str, str], list[str]] = {}
+    for bout in arena.bouts:
+        for name, why in absentees(bout.env, bout.result.horizon).items():
+            missed.setdefault((name, why.partition(", but")[0]), []).append(bout.problem.key)
+    count = len(arena.bouts)
+    rows = [[name, f"{len(keys)} of {count}", ", ".join(keys), why] for (name, why), keys in missed.items()]
+    if not rows:
+        return []
+    return [
+        page.heading("Who sits out"),
+        page.paragraph("In the leaderboard, the row of a policy that misses problems counts the others alone."),
+        page.word_table(("policy", "misses", "which", "why"), rows),
     ]
 
 
