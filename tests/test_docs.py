@@ -93,6 +93,32 @@ def test_the_docstring_of_a_policy_has_all_parts(name: str) -> None:
     assert heads == ["Parameters", "When to use it", "Reference"]
 
 
+def _sentences(text: str) -> list[str]:
+    """Those of a text; the stop of "et al." and the like ends none, nor does one within a formula."""
+    return re.split(r"(?<=[.?!])\s+", re.sub(r"\b(et al|e\.g|i\.e)\.", r"\1", text).strip())
+
+
+def test_sentences_are_counted_as_a_reader_would() -> None:
+    text = "Pull arms 1, 2, … m: the best by θ̂ᵀx + 0.5 wins. Auer et al. have T^0.5 (e.g. for 2 arms). Why? It works!"
+    assert [one[:4] for one in _sentences(text)] == ["Pull", "Auer", "Why?", "It w"]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_idea_of_a_policy_is_told_in_three_sentences(name: str) -> None:
+    """What stands before its equation, on its page and in `help`."""
+    parts = Parts.of(POLICIES[name])
+    told = _sentences(" ".join([parts.does, *parts.idea]))
+    assert len(told) == 3, told
+    assert all(sentence.endswith((".", "?", "!")) for sentence in told)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_parameter_has_the_value_of_theory_and_that_of_practice(name: str) -> None:
+    for key, meaning in parameters(POLICIES[name]).items():
+        if key != "label":  # a name is no choice
+            assert meaning.count("Theory: ") == meaning.count("Practice: ") == 1, (key, meaning)
+
+
 def test_every_compiled_policy_was_measured() -> None:
     for name, kind in POLICIES.items():
         if kind().compiled is not None:

@@ -15,10 +15,12 @@ from armspan.theory import Schedule
 class ConfidenceBall(LinearPolicy):
     """ConfidenceBall: pull the arm with the largest θ̂ᵀx + √β_t √(xᵀV⁻¹x).
 
-    It is LinUCB with a radius that its authors could prove in 2008, for noise of at most 1. Separate arms share δ out:
-    each has δ/K. Where noise is at most R instead, divide the rewards by R.
+    It is LinUCB with a radius that its authors could prove in 2008. The proof is for noise of at most 1; where yours is
+    at most R instead, divide the rewards by R.
 
         β_t = max(128 d log t log(t²/δ), (8/3 · log(t²/δ))²)
+
+    Separate arms share δ out: each has δ/K.
 
     Parameters
     ----------

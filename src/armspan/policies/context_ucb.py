@@ -18,8 +18,8 @@ from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 class ContextUCB(Policy):
     """UCB per individual context: mean reward of the arm in this context + α_t/√(its pulls in this context).
 
-    Every context is a bandit of its own, and none learns from the others. Features are not looked at, so rewards need
-    not be linear. The price is that every arm must be tried in every context.
+    Every context is a bandit of its own, and features are not looked at, so rewards need not be linear. The price is
+    that contexts do not learn from each other: every arm must be tried in every context.
 
         index = S/N + α_t/√N,   N pulls of the arm in this context, S the sum of their rewards,   f(t) = 1 + t log²t
 
@@ -29,7 +29,8 @@ class ContextUCB(Policy):
         R, for which the noise is R-subgaussian. Theory: 1 in the paper. Practice: ½ for a click. Taken from the
         environment if left out.
     alpha : float, array or function, optional
-        α_t. Theory: R√(2 log f(t)), if left out. Practice: a constant, an array over t, or a function of t.
+        α_t, as a constant, an array over t, or a function of t. Theory: R√(2 log f(t)), if left out. Practice: the
+        same; a smaller one explores less, to be tuned.
 
     Notes
     -----

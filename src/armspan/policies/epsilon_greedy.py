@@ -19,13 +19,15 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class EpsilonGreedy(MixedPolicy):
     """Pull any arm with probability ε_t, else the one with the largest estimate: p_a = (1 - ε_t)·1[a = a*] + ε_t/K.
 
-    A constant ε costs regret for ever, but every log of it can be evaluated. With min(1, c/t) the cost ends, and so
-    does exploration: for a c large enough for the problem's gap, which nobody knows, regret is logarithmic without
-    contexts. With until_sure exploration ends context by context, where a likelihood ratio is sure of the leading arm:
-    with probability 1 - δ, every arm that it is ever sure of is the best. On the paper's Figure 1b, diverse and with a
-    gap, regret stops growing after some 40,000 steps.
+    A constant ε costs regret for ever, but every log of it can be evaluated. With min(1, c/t) exploration and its cost
+    fade, and with until_sure they end in each context whose best arm is certain.
 
         a* = argmax_a θ̂ᵀx_a,   θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ
+
+    With min(1, c/t) regret is logarithmic without contexts, for a c large enough for the problem's gap, which nobody
+    knows. With until_sure a likelihood ratio says when the leading arm is certain: with probability 1 - δ, every arm
+    that it is ever sure of is the best. On the paper's Figure 1b, diverse and with a gap, regret then stops growing
+    after some 40,000 steps.
 
     Parameters
     ----------
@@ -41,9 +43,12 @@ class EpsilonGreedy(MixedPolicy):
         δ, the probability with which OFUL's radius may fail, for until_sure; arms with a θ each share it out. Theory:
         any in (0, 1). Practice: 0.05.
     parameter_bound : float, optional
-        s, a bound on the length of parameters, needed for until_sure alone. Taken from the environment if left out.
+        s, a bound on the length of parameters, needed for until_sure alone. Theory: one that holds. Practice: 1.5 times
+        the largest ‖θ̂‖ of a ridge regression on a log. Taken from the environment if left out.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian, needed for until_sure alone. Taken from the environment if left out.
+        R, for which the noise is R-subgaussian, needed for until_sure alone. Theory: one that holds. Practice: ½ for
+        rewards from 0 to 1, as clicks are, else the standard deviation of a regression's residuals. Taken from the
+        environment if left out.
 
     Notes
     -----

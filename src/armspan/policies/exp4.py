@@ -25,13 +25,15 @@ class ExpertPolicy(Policy):
     experts : list, optional
         Each a fixed arm (its number), a θ (K, d) that acts greedily, ties shared equally, a classifier of scikit-learn
         that was fitted with arms as classes, or a function from the features x (K, d) to a distribution (K,), such as
-        another agent's `propensities`. One fixed arm each if left out. The uniform expert is added, as the proofs
-        want. With a classifier or a function among them, a simulation runs in Python.
+        another agent's `propensities`. Theory: any N of them; the uniform expert is added, as the proofs want.
+        Practice: the models and rules that you have; one fixed arm each, if left out. With a classifier or a function
+        among them, a simulation runs in Python.
     reward_range : (float, float), default (0.0, 1.0)
-        Bounds (low, high) of rewards, which are taken to [0, 1]. An agent refuses what is outside; a simulation learns
-        what comes, and the bound is proved only for rewards inside.
+        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: what yours are. An agent
+        refuses what is outside; a simulation learns what comes, and the bound is proved only for rewards inside.
     horizon : int, optional
-        T, the number of steps. A simulation fills it in; an agent must be given it.
+        T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.
+        Practice: a guess; the larger it is, the more slowly weights move.
     """
 
     experts: Sequence[panel.Member] | None = None

@@ -16,10 +16,12 @@ class EXP4P(ExpertPolicy):
     """EXP4 with a bonus for experts whose advice is seldom followed, because little is known of them.
 
     EXP4's regret is small in the mean, but a single run may be bad. Whatever the rewards, with probability 1 - δ this
-    one earns at most 6√(KT log(N/δ)) less than the best expert. T must be so long that p_min <= 1/K and log(N/δ) <= KT.
+    one earns at most 6√(KT log(N/δ)) less than the best expert.
 
         p = (1 - K·p_min)Σ_j w_j ξ^j/Σw + p_min,   p_min = √(log N/(KT)),   r̂_a = y·1[a pulled]/p_a
         w_j ← w_j exp(p_min/2 · (ξ^j·r̂ + v̂_j √(log(N/δ)/(KT)))),   v̂_j = Σ_a ξ^j_a/p_a
+
+    T must be so long that p_min <= 1/K and log(N/δ) <= KT.
 
     Parameters
     ----------

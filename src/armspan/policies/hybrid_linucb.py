@@ -17,15 +17,17 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class HybridLinUCB(Policy):
     """Rewards are zᵀβ + xᵀθ_a: arms learn β together, and each θ_a alone. Pulls the largest zᵀβ̂ + xᵀθ̂_a + α_t √v.
 
-    It is one ridge regression, of penalty 1, on z and on x in arm a's own block; v is the variance of its estimate. A
-    new arm starts from what all others share.
+    A new arm starts from what all others share.
 
         v = uᵀA⁻¹u,   u = (z, x in arm a's block),   A = I + Σuuᵀ
+
+    It is one ridge regression, of penalty 1, on z and on x in arm a's own block; v is the variance of its estimate.
 
     Parameters
     ----------
     shared_features : int, optional
-        m: z is the first m features of x. All of x if left out.
+        m: z is the first m features of x. Theory: z may be any features, other ones than x too. Practice: all of x, if
+        left out.
     alpha : float, array or function, optional
         α_t. Theory: Li's 1 + √(log(2/δ)/2), if left out, 2.36 for δ = 0.05. Practice: a smaller constant, to be tuned,
         an array over t, or a function of t.

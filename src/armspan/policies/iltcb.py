@@ -19,10 +19,11 @@ class EnumeratedPolicy(Policy):
     ----------
     policies : list, optional
         Each a fixed arm (its number), a θ (K, d) that acts greedily, the lowest arm where several tie, or a function
-        from the features x (K, d) to an arm. One fixed arm each if left out.
+        from the features x (K, d) to an arm. Theory: any N of them. Practice: the models and rules that you have; one
+        fixed arm each, if left out.
     reward_range : (float, float), default (0.0, 1.0)
-        Bounds (low, high) of rewards, which are taken to [0, 1]. A simulation learns what comes; the bound is proved
-        only for rewards inside.
+        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: what yours are. A simulation
+        learns what comes; the bound is proved only for rewards inside.
     delta : float, default 0.05
         δ, the probability with which the regret bound may fail. Theory: any in (0, 1). Practice: 0.05.
     """

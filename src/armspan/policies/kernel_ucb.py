@@ -26,29 +26,33 @@ class KernelUCB(Policy):
     ----------
     kernel : str, default "rbf"
         The kernel: "linear" xᵀz, "polynomial" (gamma·xᵀz + coef0)^degree, "rbf" exp(-gamma·|x - z|²), "matern-3/2" or
-        "matern-5/2" with length_scale.
+        "matern-5/2" with length_scale. Theory: any. Practice: "rbf", for smooth rewards.
     ridge : float, default 1
         Penalty of the regression. Theory: any above 0. Practice: 1.
     eta : float, array or function, optional
         η, as a constant, an array over t, or a function of t. Theory: √(2 log(2TK/δ)) of the form in stages, if left
         out. Practice: a plain number such as 1.
     gamma : float, optional
-        The factor gamma of the polynomial and the RBF kernel. 1/d if left out.
+        The factor gamma of the polynomial and the RBF kernel. Theory: any above 0. Practice: 1/d, if left out, as in
+        scikit-learn.
     degree : int, default 3
-        Degree of the polynomial kernel.
+        Degree of the polynomial kernel. Theory: any from 1. Practice: 3, as in scikit-learn.
     coef0 : float, default 1
-        Constant of the polynomial kernel.
+        Constant of the polynomial kernel. Theory: any from 0. Practice: 1, as in scikit-learn.
     length_scale : float, default 1
-        Length scale of the Matérn kernels. Practice: about how far apart contexts with similar rewards are.
+        Length scale of the Matérn kernels. Theory: any above 0. Practice: about how far apart contexts with similar
+        rewards are.
     shared : bool, default False
-        Whether arms differ by their features alone.
+        Whether all arms share one regression, and differ by their features alone. Theory: True. Practice: share it
+        where arms are many, or come and go.
     budget : int, default 500
         How many different points a regression keeps. Theory: all. Practice: some hundreds. Beyond that, the first ones
         are a Nyström dictionary (a uniform sample if contexts are independent), and others are projected onto it.
     delta : float, default 0.05
-        δ in theory's η.
+        δ in theory's η, the probability with which its bound may fail. Theory: any in (0, 1). Practice: 0.05.
     horizon : int, optional
-        T, the number of steps, in theory's η. A simulation fills it in.
+        T, the number of steps, in theory's η. A simulation fills it in. Theory: how many there will be. Practice: a
+        guess, since only its logarithm counts; with eta given, none is needed.
 
     Notes
     -----

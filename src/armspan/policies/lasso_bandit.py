@@ -21,9 +21,11 @@ class LassoBandit(Policy):
     """LassoBandit: `OLSBandit` by the LASSO, β̂ = argmin ‖Y - Xβ‖²/n + λ‖β‖₁ over the n rows of an arm.
 
     Where few of d parameters matter, the LASSO finds them from far fewer rows than d. Forced pulls say which arms
-    contend, with λ₁; all pulls say which of them wins, with λ₂,t. scikit-learn's alpha is half of this λ.
+    contend, with λ₁; all pulls say which of them wins, with λ₂,t.
 
         λ₂,t = λ₂√((log t + log d)/t)
+
+    The alpha of scikit-learn's `Lasso` is half of this λ.
 
     Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
     after one; that of all its pulls in free steps in which it contends with another arm. It goes on until nothing moves
@@ -43,7 +45,8 @@ class LassoBandit(Policy):
     lambda_2 : float, default 0.05
         λ₂, in the same units. Theory: the same. Practice: 0.05 in their experiments.
     shared : bool, default False
-        Whether all arms share one β, and differ by their features alone.
+        Whether all arms share one β, and differ by their features alone. Theory: False. Practice: share it where arms
+        are many.
 
     Notes
     -----

@@ -20,10 +20,11 @@ class LinMED(LinearPolicy):
     """Pull arm a with probability p_a ∝ q_a exp(-Δ̂_a²/(β_t‖x_a - x_â‖²_{V⁻¹})), where â leads and Δ̂_a is its lead.
 
     The less likely it is that an arm's estimate is that wrong, the less it is pulled. It does what Thompson sampling is
-    used for, with probabilities in closed form. Where arms have their own θ, that is one model of K·d parameters, as
-    long as √K·s.
+    used for, with probabilities in closed form.
 
         √β_t = R√(2 log(√(det V/λᵈ)/δ)) + √λ·s,   q = c₁·design + c₂·1[a = â] + (1 - c₁ - c₂)/K
+
+    Where arms have their own θ, they are one model of K·d parameters, as long as √K·s.
 
     Parameters
     ----------
@@ -37,9 +38,11 @@ class LinMED(LinearPolicy):
         λ, the penalty of the regression. Theory: R²/s², if left out, kept from 10⁻⁶ to 10⁶·l² where l is known.
         Practice: the same.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
+        R, for which the noise is R-subgaussian. Theory: one that holds. Practice: ½ for rewards from 0 to 1, as clicks
+        are, else the standard deviation of a regression's residuals. Taken from the environment if left out.
     parameter_bound : float, optional
-        s, a bound on the length of parameters. Taken from the environment if left out.
+        s, a bound on the length of parameters. Theory: one that holds. Practice: 1.5 times the largest ‖θ̂‖ of a ridge
+        regression on a log. Taken from the environment if left out.
 
     Notes
     -----

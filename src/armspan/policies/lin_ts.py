@@ -33,7 +33,8 @@ class LinTS(LinearPolicy):
     ridge : float, default 1
         Penalty of the regression. Theory: 1. Practice: 1.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
+        R, for which the noise is R-subgaussian. Theory: one that holds. Practice: ½ for rewards from 0 to 1, as clicks
+        are, else the standard deviation of a regression's residuals. Taken from the environment if left out.
 
     Notes
     -----

@@ -32,10 +32,11 @@ class LinearPolicy(Policy):
     Parameters
     ----------
     feature_bound : float, optional
-        l, a bound on the length of features. A simulation takes the environment's if left out.
+        l, a bound on the length of features. Theory: one that holds, 1 in many papers. Practice: the length of your
+        longest past context, and a little more. A simulation takes the environment's if left out.
     shared : bool, default False
-        Whether all arms share one θ, and differ by their features alone. Theory: most papers share it. Practice: share
-        it where arms are many, or come and go.
+        Whether all arms share one θ, and differ by their features alone. Theory: most papers share it, but not those of
+        LinUCB-d, TruncatedLinUCB, OLSBandit and greedy. Practice: share it where arms are many, or come and go.
     """
 
     family: ClassVar[str | None] = "linear"

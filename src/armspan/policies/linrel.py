@@ -18,9 +18,11 @@ class LinRel(LinearPolicy):
     """LinRel: pull the arm with the largest a·y + ‖a‖√log(2TK/δ) + ‖ṽ‖.
 
     Eigenvectors of Σxxᵀ with eigenvalue ≥ 1 are trusted: there least squares weighs past rewards y by a. What lies
-    along the others, ṽ, may be worth its whole length. There is no ridge, and nothing is shrunk.
+    along the others, ṽ, may be worth its whole length.
 
         a = ũᵀΛ⁻¹UᵀX,   ũ and ṽ the parts of Uᵀx that are trusted and not
+
+    There is no ridge, and nothing is shrunk.
 
     Parameters
     ----------
@@ -30,7 +32,8 @@ class LinRel(LinearPolicy):
         R, for R√(2 log(2TK/δ)) in place of the root. Theory: √½, which is what the paper prints for rewards in [0, 1].
         Practice: ½ is enough for those. Features and parameters are at most 1 long in the paper: scale yours.
     horizon : int, optional
-        T, the number of steps. A simulation fills it in; an agent must be given it.
+        T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.
+        Practice: a guess, rather too large than too small; only its logarithm counts.
 
     Notes
     -----

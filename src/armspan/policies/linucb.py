@@ -15,9 +15,11 @@ class LinUCB(OptimisticPolicy):
     """LinUCB: pull the arm with the largest θ̂ᵀx + α_t √(xᵀV⁻¹x).
 
     A ridge regression says what each arm is worth, and how well that is known. What is little known gets the benefit of
-    the doubt. With α_t and the ridge left out it chooses exactly as LinUCB-d does (Appendix B of the paper).
+    the doubt.
 
         V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   α_t = l·s + R√((2 + d) log f(t)),   f(t) = 1 + t log²t
+
+    With α_t and the ridge left out it chooses exactly as LinUCB-d does (Appendix B of the paper).
 
     Parameters
     ----------

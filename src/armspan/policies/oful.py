@@ -17,9 +17,11 @@ class OFUL(LinearPolicy):
     """OFUL: pull the arm with the largest θ̂ᵀx + √β·√(xᵀV⁻¹x).
 
     With probability 1 - δ every θ is within √β of its estimate at all steps. The radius is computed from V itself, so
-    it stays small where little was seen. Separate arms share δ out: each has δ/K.
+    it stays small where little was seen.
 
         √β = R √(2 log(√(det V / λᵈ) / δ)) + √λ·s          (Theorem 2)
+
+    Separate arms share δ out: each has δ/K.
 
     Parameters
     ----------
@@ -29,9 +31,11 @@ class OFUL(LinearPolicy):
     ridge : float, optional
         λ, the penalty of the regression. Theory: any > 0, l² if left out. Practice: the same, or a plain 1.
     parameter_bound : float, optional
-        s, a bound on the length of parameters. Taken from the environment if left out.
+        s, a bound on the length of parameters. Theory: one that holds. Practice: 1.5 times the largest ‖θ̂‖ of a ridge
+        regression on a log. Taken from the environment if left out.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian, ½ for a click. Taken from the environment if left out.
+        R, for which the noise is R-subgaussian. Theory: one that holds. Practice: ½ for rewards from 0 to 1, as clicks
+        are, else the standard deviation of a regression's residuals. Taken from the environment if left out.
 
     Notes
     -----

@@ -18,9 +18,11 @@ class OLSBandit(LeastSquaresPolicy):
     """OLSBandit: arms that forced pulls put within h/2 of the best contend; the best of them by all pulls is pulled.
 
     Forced pulls do not depend on rewards, so their least squares is sound; that of all pulls is sharper. An arm is
-    forced about q log₂ T times in T steps. The margin condition is that arms are seldom nearly equal.
+    forced about q log₂ T times in T steps.
 
         arm a is forced in steps T_a = {(2ⁿ - 1)Kq + j : n ≥ 0, j = q(a - 1) + 1 … qa}
+
+    The margin condition, which its promise needs, is that arms are seldom nearly equal.
 
     Without the mark of its decision, an agent takes the next rewards of an arm for those of its forced pulls while such
     are due, so where rewards come late or are lost, it may take that of another pull.

@@ -149,23 +149,27 @@ class OptimisticPolicy(IndexPolicy):
     Parameters
     ----------
     parameter_bound : float, optional
-        s, a bound on the length of the arms' parameters. Taken from the environment if left out.
+        s, a bound on the length of the arms' parameters. Theory: one that holds. Practice: 1.5 times the largest ‖θ̂‖ of
+        a ridge regression on a log. Taken from the environment if left out.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian; 1 in the paper, ½ for a click. Taken from the environment if left out.
+        R, for which the noise is R-subgaussian. Theory: 1 in the paper. Practice: ½ for rewards from 0 to 1, as clicks
+        are, else the standard deviation of a regression's residuals. Taken from the environment if left out.
     alpha : float, array, function, "practical" or "estimated", optional
-        How much to explore. Left out, it is the paper's α_t = l·s + R√((2 + d) log f(t)), which is safe and slow. A
-        number, an array over t or a function of t is α_t itself. "practical" is σ̂·√log(t + 1), where σ̂ is estimated
-        from the residuals, after one pull of every arm, which is repeated now and then while its reward has not come;
-        with shared=True, after one pull of each of the first d arms.
-        What is not known yet may be as large as rewards are, so it adds ȳ·w²/d to the index, where w² = xᵀV⁻¹x and ȳ is
-        the root mean square of the rewards. The ridge is l²/d unless you give one. It explores far less than theory
-        asks for, and nothing is proved for it. "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s
-        from what was seen; the ridge is l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell
-        it noise_scale=0.5 for clicks; a simulation with clicks does that by itself. Neither needs parameter_bound. Both
-        expect features of about one scale.
+        How much to explore; a number, an array over t or a function of t is α_t itself. Theory: the paper's
+        α_t = l·s + R√((2 + d) log f(t)), if left out, which is safe and slow. Practice: "practical", which explores far
+        less, and for which nothing is proved. That is σ̂·√log(t + 1), where σ̂ is estimated from the residuals, after
+        one pull of every arm, which is repeated now and then while its reward has not come; with shared=True, after one
+        pull of each of the first d arms. What is not known yet may be as large as rewards are, so it adds ȳ·w²/d to the
+        index, where w² = xᵀV⁻¹x and ȳ is the root mean square of the rewards. The ridge is l²/d unless you give one.
+        "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s from what was seen; the ridge is
+        l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell it noise_scale=0.5 for clicks; a
+        simulation with clicks does that by itself. Neither needs parameter_bound. Both expect features of about one
+        scale.
     half_life : float, optional
-        After how many rewards an old one counts half, where parameters drift; α_t does not grow any more once so many
-        have come as count in the end, half_life/log 2. Rewards count for ever if left out. Not with "estimated".
+        After how many rewards an old one counts half; α_t does not grow any more once so many have come as count in the
+        end, half_life/log 2. Rewards count for ever if left out. Theory: left out, as parameters do not drift there.
+        Practice: the same; where they drift, about a fourth of the steps within which they change. Not with
+        "estimated".
     """
 
     family: ClassVar[str | None] = "linear"

@@ -19,8 +19,8 @@ from armspan.theory import Schedule
 class PEGE(LeastSquaresPolicy):
     """PEGE: cycle c = 1, 2, … pulls every arm so many times in turn, then c times the arm with the largest θ̂ᵀx.
 
-    θ̂ is the least squares of the exploration in all cycles so far; other rewards are not learnt. After T steps there
-    were about √(2T) cycles. No horizon is needed.
+    θ̂ is the least squares of the exploration in all cycles so far; other rewards are not learnt. No horizon is needed:
+    after T steps there were about √(2T) cycles.
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the exploration of cycles 1 … c
 

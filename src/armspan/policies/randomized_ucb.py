@@ -12,11 +12,13 @@ class RandomizedUCB(EnumeratedPolicy):
     """RandomizedUCB: at every step the best distribution P over policies that leaves none of them unexplored.
 
     Among the distributions that keep every policy's estimate sharp it takes the one of least estimated regret, up to a
-    slack of K. Then it draws from (1 - Kμ_t)P + μ_t. ILTCB does nearly as well with log T programs in place of T.
+    slack of K. Then it draws from (1 - Kμ_t)P + μ_t.
 
         minimise ΣP(π)R̂eg(π) such that for all distributions Q
         ΣQ(π)Ê[1/((1 - Kμ_t)P(π(x)|x) + μ_t)] <= max(4K, (t - 1)(ΣQ(π)R̂eg(π))²/(180 C_{t-1}))
         C_t = 2 log(Nt/δ),   μ_t = min(1/(2K), √(C_t/(2Kt)))
+
+    ILTCB does nearly as well with log T programs in place of T.
 
     Notes
     -----

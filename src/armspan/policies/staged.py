@@ -23,7 +23,8 @@ class StagedPolicy(LinearPolicy):
     delta : float, default 0.05
         δ, the probability with which a bound may fail. Theory: any in (0, 1). Practice: 0.05.
     horizon : int, optional
-        T, the number of steps. A simulation fills it in; an agent must be given it.
+        T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.
+        Practice: a guess, rather too large than too small.
     """
 
     delta: float = 0.05

@@ -30,7 +30,8 @@ class TruncatedLinUCB(OFUL):
         κ, the power in S. Theory: 1 and the right C have d log T, the least possible. Practice: 2, with which any C
         will do, at the price of a factor log log T.
     horizon : int, optional
-        T, the number of steps. A simulation fills it in; an agent must be given it.
+        T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.
+        Practice: a guess; only its logarithm counts.
 
     Notes
     -----
