@@ -72,7 +72,7 @@ def _everyone(env: Environment, horizon: int) -> list[Policy]:
         LinUCB(alpha="practical", shared=True, label="LinUCB, practical, shared"),
         LinUCB(alpha="estimated"),
         HybridLinUCB(),
-        HybridLinUCB(alpha=R, label="hybrid LinUCB, α = R"),
+        HybridLinUCB(alpha=R, label="LinUCB hybrid, α = R"),
         OFUL(),
         OFUL(delta=1 / horizon, label="OFUL, δ = 1/T"),
         TruncatedLinUCB(),
@@ -96,7 +96,7 @@ def _everyone(env: Environment, horizon: int) -> list[Policy]:
         FALCON(**rewards),
         FALCON(**rewards, scale=10.0, label="FALCON, c = 10"),
         ExploreThenCommit(),
-        ExploreThenCommit(pulls=_long_enough(env.n_arms, horizon), label="explore, then commit, as proved"),
+        ExploreThenCommit(pulls=_long_enough(env.n_arms, horizon), label="explore then commit, as proved"),
         PEGE(),
         OLSBandit(),
         EpochGreedy(),
@@ -115,7 +115,7 @@ def _everyone(env: Environment, horizon: int) -> list[Policy]:
         KernelUCB(),
     ]
     if isinstance(env, RewardTable) and np.isin(env.reward_table, (0.0, 1.0)).all():
-        everyone += [OLSBandit(h=1.0, label="OLS bandit, h = 1"), GreedyFirst(h=1.0, label="Greedy-First, h = 1")]
+        everyone += [OLSBandit(h=1.0, label="OLS bandit, h = 1"), GreedyFirst(h=1.0, label="greedy first, h = 1")]
     return everyone
 
 

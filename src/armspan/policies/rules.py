@@ -25,6 +25,14 @@ FAR = 2.0
 """Rewards are far from 0 if their mean is so many standard deviations away."""
 PARTS, USUAL = (20, 10, 4, 2, 1), 2
 """What the steps within which parameters change are divided by, for half-lives that may suit; where the usual is."""
+SEPARATE = {"LinTS": 1.4, "OFUL": 2.4, "LinUCBd": 3.2, "Greedy": 5.9}
+"""Regret in the arena, relative to that of LinUCB with practical α_t; geometric means, LinTS with v = R."""
+SHARED = {
+    True: {"separate": 27.0, "OFUL": 3.4, "LinUCBd": 5.1, "Greedy": 1.0},
+    False: {"separate": 20.0, "OFUL": 2.6, "LinUCBd": 3.8, "Greedy": 0.76},
+}
+"""Regret among the arena's 40 arms, which share one θ, relative to that of LinUCB with α = R, if R is known, or with
+practical α_t; separate is LinUCB with practical α_t and one θ per arm."""
 SMALL_LOSS = 0.01
 """Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
 
@@ -198,7 +206,7 @@ def _separate(facts: _Facts) -> Recommendation:
         f"longest context.{facts.scales}",
         *facts.words,
     )
-    others = (*_with_chance(facts), *_safe(shared=False)) if facts.half_life is None else _lasting(policy)
+    others = (*_with_chance(facts), *_safe()) if facts.half_life is None else _lasting(policy)
     return Recommendation(policy, why, others)
 
 
@@ -221,14 +229,19 @@ def _shared(facts: _Facts) -> Recommendation:
         *_on_forgetting(facts),
         *facts.words,
     )
+    cost = SHARED[alpha != "practical"]
     others = (
-        Choice(
-            LinUCB(alpha="practical"),
-            "if one θ turns out not to be enough; 11 times the regret among the arena's 40 arms.",
-        ),
+        Choice(LinUCB(alpha="practical"), f"if one θ turns out not to be enough; {_among(cost['separate'])}"),
+        Choice(OFUL(shared=True), f"where a proof is wanted: {_among(cost['OFUL'])}"),
+        Choice(LinUCBd(shared=True), f"with the paper's α_t: {_among(cost['LinUCBd'])}"),
+        Choice(Greedy(shared=True), f"no exploration: {_among(cost['Greedy'])} Regret is linear in runs that get stuck."),
     )
     policy = LinUCB(alpha=alpha, shared=True, half_life=facts.half_life)
-    return Recommendation(policy, why, (*others, *_safe(shared=True)) if facts.half_life is None else _lasting(policy))
+    return Recommendation(policy, why, others if facts.half_life is None else _lasting(policy))
+
+
+def _among(cost: float) -> str:
+    return f"{_times(cost)} regret among the arena's 40 arms."
 
 
 def _by_chance(facts: _Facts) -> Recommendation:
@@ -251,19 +264,24 @@ def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
     if facts.noise_scale is None:
         return ()
     return (
-        Choice(LinTS(scale=facts.noise_scale), "where decisions must be drawn: 1.4 times the regret in the arena."),
+        Choice(LinTS(scale=facts.noise_scale), f"where decisions must be drawn: {_overall('LinTS')}"),
     )
 
 
-def _safe(*, shared: bool) -> tuple[Choice, ...]:
-    proof, paper = (
-        ("", "") if shared else (" 2.4 times the regret in the arena.", " 3.2 times the regret in the arena.")
-    )
+def _safe() -> tuple[Choice, ...]:
     return (
-        Choice(OFUL(shared=shared), f"where a proof is wanted.{proof}"),
-        Choice(LinUCBd(shared=shared), f"with the paper's α_t.{paper}"),
-        Choice(Greedy(shared=shared), "no exploration: as good in lucky runs; linear regret in runs that get stuck."),
+        Choice(OFUL(), f"where a proof is wanted: {_overall('OFUL')}"),
+        Choice(LinUCBd(), f"with the paper's α_t: {_overall('LinUCBd')}"),
+        Choice(Greedy(), f"no exploration: {_overall('Greedy')} Regret is linear in runs that get stuck."),
     )
+
+
+def _overall(name: str) -> str:
+    return f"{_times(SEPARATE[name])} regret in the arena."
+
+
+def _times(cost: float) -> str:
+    return "about the same" if cost == 1 else f"{cost:g} times the"
 
 
 def written(policy: Policy) -> str:
