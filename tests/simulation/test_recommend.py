@@ -1,6 +1,7 @@
 """The recommendation: its rules on problems of known kinds, its rehearsal, its words, and what it refuses."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import armspan
-from armspan import LinTS, LinUCB, recommend, simulate
+from armspan import OFUL, Greedy, LinTS, LinUCB, LinUCBd, recommend, simulate
 from armspan.diversity import audit_log
 from armspan.environments import (
     BoxContexts,
@@ -22,7 +23,8 @@ from armspan.environments import (
     paper_1b,
 )
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.policies.rules import by_rules, one_theta_will_do
+from armspan.experiments import PROBLEMS
+from armspan.policies.rules import SEPARATE, SHARED, by_rules, one_theta_will_do
 from armspan.simulation.recommend import worlds
 from armspan.simulation.rehearsal import candidates
 
@@ -316,3 +318,30 @@ def test_nothing_to_be_learnt_needs_no_bound() -> None:
     """θ = 0: no policy loses anything, and any number bounds θ."""
     env = FiniteContexts([[[1.0, 0.0]], [[0.0, 1.0]]], [[0.0, 0.0], [0.0, 0.0]])
     assert all(policy.name for policy in candidates(env, 100, None, propensities=False))
+
+
+class TestCosts:
+    """What the rules say that alternatives cost is what the arena's page says, and what comes out."""
+
+    def test_those_of_separate_arms_are_the_leaderboards(self) -> None:
+        text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
+        rows = dict(re.findall(r"^\| `(\w+)[^|]*\| ([\d.]+) \(", text, re.MULTILINE)[::-1])  # the first of each name
+        for name, cost in SEPARATE.items():
+            assert float(rows[name]) / float(rows["LinUCB"]) == pytest.approx(cost, rel=0.05)
+
+    @pytest.mark.slow
+    def test_those_of_arms_that_share_one_theta(self) -> None:
+        """30 runs: means are known within 10 % or better, so that a true cost fails in less than one case of 1,000."""
+        env = next(problem for problem in PROBLEMS if problem.key == "many").make()
+        assert env.noise_scale is not None
+        alternatives = {
+            "separate": LinUCB(alpha="practical"),
+            "OFUL": OFUL(shared=True),
+            "LinUCBd": LinUCBd(shared=True),
+            "Greedy": Greedy(shared=True),
+        }
+        for known, alpha in ((True, env.noise_scale), (False, "practical")):
+            policies = [LinUCB(alpha=alpha, shared=True, label="recommended"), *alternatives.values()]
+            least, *others = simulate(env, policies, horizon=5_000, runs=30, seed=3).mean()[:, -1]
+            for name, regret in zip(alternatives, others, strict=True):
+                assert regret / least == pytest.approx(SHARED[known][name], rel=0.3)

@@ -33,6 +33,7 @@ SHARED = {
 }
 """Regret among the arena's 40 arms, which share one θ, relative to that of LinUCB with α = R, if R is known, or with
 practical α_t; separate is LinUCB with practical α_t and one θ per arm."""
+STUCK = "Regret is linear in runs that get stuck."
 SMALL_LOSS = 0.01
 """Of what a random choice loses, what one θ for all arms may lose by taking the wrong arm."""
 
@@ -234,7 +235,7 @@ def _shared(facts: _Facts) -> Recommendation:
         Choice(LinUCB(alpha="practical"), f"if one θ turns out not to be enough; {_among(cost['separate'])}"),
         Choice(OFUL(shared=True), f"where a proof is wanted: {_among(cost['OFUL'])}"),
         Choice(LinUCBd(shared=True), f"with the paper's α_t: {_among(cost['LinUCBd'])}"),
-        Choice(Greedy(shared=True), f"no exploration: {_among(cost['Greedy'])} Regret is linear in runs that get stuck."),
+        Choice(Greedy(shared=True), f"no exploration: {_among(cost['Greedy'])} {STUCK}"),
     )
     policy = LinUCB(alpha=alpha, shared=True, half_life=facts.half_life)
     return Recommendation(policy, why, others if facts.half_life is None else _lasting(policy))
@@ -263,16 +264,14 @@ def _by_chance(facts: _Facts) -> Recommendation:
 def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
     if facts.noise_scale is None:
         return ()
-    return (
-        Choice(LinTS(scale=facts.noise_scale), f"where decisions must be drawn: {_overall('LinTS')}"),
-    )
+    return (Choice(LinTS(scale=facts.noise_scale), f"where decisions must be drawn: {_overall('LinTS')}"),)
 
 
 def _safe() -> tuple[Choice, ...]:
     return (
         Choice(OFUL(), f"where a proof is wanted: {_overall('OFUL')}"),
         Choice(LinUCBd(), f"with the paper's α_t: {_overall('LinUCBd')}"),
-        Choice(Greedy(), f"no exploration: {_overall('Greedy')} Regret is linear in runs that get stuck."),
+        Choice(Greedy(), f"no exploration: {_overall('Greedy')} {STUCK}"),
     )
 
 
