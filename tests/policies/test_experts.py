@@ -265,13 +265,23 @@ class TestKernelUCB:
     @given(environments(), st.integers(1, 60), st.integers(0, 2**64 - 1))
     @settings(max_examples=15, deadline=None)
     def test_with_a_linear_kernel_it_is_linucb(self, env: Any, horizon: int, seed: int) -> None:
-        """Of the same model, choice by choice; and beyond its budget too, where the dictionary spans."""
+        """Of the same model, choice by choice."""
         ridge = 0.8 * env.feature_bound**2
         for shared in (False, True):
             same = KernelUCB(kernel="linear", ridge=ridge, eta=0.9, shared=shared)
             linear = LinUCB(ridge=ridge, alpha=0.9, shared=shared)
             one, other = simulate(env, [same, linear], horizon=horizon, runs=2, seed=seed).pseudo_regret
             np.testing.assert_allclose(one, other, atol=1e-9)
+
+    @pytest.mark.parametrize("shared", [False, True])
+    def test_it_still_is_beyond_its_budget(self, shared: bool) -> None:
+        """200 contexts, of which the dictionary keeps 8: they span, so that nothing is lost."""
+        rng = np.random.default_rng(9)
+        env = FiniteContexts(rng.normal(size=(3, 200, 3)), rng.normal(size=(3, 3)))
+        same = KernelUCB(kernel="linear", ridge=2.0, eta=0.9, budget=8, shared=shared)
+        linear = LinUCB(ridge=2.0, alpha=0.9, shared=shared)
+        one, other = simulate(env, [same, linear], horizon=300, runs=3, seed=1).pseudo_regret
+        np.testing.assert_allclose(one, other, atol=1e-9)
 
     @pytest.mark.parametrize("repeats", [1, 5])
     def test_estimates_are_those_of_a_gaussian_process(self, repeats: int) -> None:

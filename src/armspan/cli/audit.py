@@ -101,8 +101,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(numbers))
     else:
-        others = advice.others if args.horizon else []
-        show("\n".join([*words, str(audit), advice.line, *others, audit.so]))
+        show("\n".join([*words, str(audit), advice.line, *advice.others, audit.so]))
     if folder is not None and draws:
         from armspan.report import audit as report
 

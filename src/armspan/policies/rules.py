@@ -233,9 +233,9 @@ def _shared(facts: _Facts) -> Recommendation:
     cost = SHARED[alpha != "practical"]
     others = (
         Choice(LinUCB(alpha="practical"), f"if one θ turns out not to be enough; {_among(cost['separate'])}"),
-        Choice(OFUL(shared=True), f"where a proof is wanted: {_among(cost['OFUL'])}"),
-        Choice(LinUCBd(shared=True), f"with the paper's α_t: {_among(cost['LinUCBd'])}"),
-        Choice(Greedy(shared=True), f"no exploration: {_among(cost['Greedy'])} {STUCK}"),
+        Choice(OFUL(shared=True), f"where a proof is wanted; {_among(cost['OFUL'])}"),
+        Choice(LinUCBd(shared=True), f"with the paper's α_t; {_among(cost['LinUCBd'])}"),
+        Choice(Greedy(shared=True), f"no exploration; {_among(cost['Greedy'])} {STUCK}"),
     )
     policy = LinUCB(alpha=alpha, shared=True, half_life=facts.half_life)
     return Recommendation(policy, why, others if facts.half_life is None else _lasting(policy))
@@ -264,14 +264,14 @@ def _by_chance(facts: _Facts) -> Recommendation:
 def _with_chance(facts: _Facts) -> tuple[Choice, ...]:
     if facts.noise_scale is None:
         return ()
-    return (Choice(LinTS(scale=facts.noise_scale), f"where decisions must be drawn: {_overall('LinTS')}"),)
+    return (Choice(LinTS(scale=facts.noise_scale), f"where decisions must be drawn; {_overall('LinTS')}"),)
 
 
 def _safe() -> tuple[Choice, ...]:
     return (
-        Choice(OFUL(), f"where a proof is wanted: {_overall('OFUL')}"),
-        Choice(LinUCBd(), f"with the paper's α_t: {_overall('LinUCBd')}"),
-        Choice(Greedy(), f"no exploration: {_overall('Greedy')} {STUCK}"),
+        Choice(OFUL(), f"where a proof is wanted; {_overall('OFUL')}"),
+        Choice(LinUCBd(), f"with the paper's α_t; {_overall('LinUCBd')}"),
+        Choice(Greedy(), f"no exploration; {_overall('Greedy')} {STUCK}"),
     )
 
 
