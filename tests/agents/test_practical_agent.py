@@ -368,8 +368,8 @@ def test_unequal_sizes_of_features_are_told_once(d: int, at_once: bool, caplog: 
     rng = np.random.default_rng(0)
     arms, X, rewards = rng.integers(3, size=400).tolist(), rng.uniform(size=(400, d)), rng.normal(size=400)
 
-    def told(sizes: Any, policy: Any) -> int:
-        agent = policy.agent(3, d, intercept=True)
+    def told(sizes: Any, policy: Any, options: Any) -> int:
+        agent = policy.agent(3, d, intercept=True, **options)
         caplog.clear()
         with caplog.at_level(logging.WARNING, "armspan"):
             if at_once:
@@ -382,10 +382,17 @@ def test_unequal_sizes_of_features_are_told_once(d: int, at_once: bool, caplog: 
 
     sizes = np.ones(d)
     sizes[0] = 50.0
-    learnt, given = LinUCB(alpha="practical", feature_bound=100.0), LinUCB(alpha=1.0, feature_bound=100.0, ridge=1.0)
-    assert told(sizes, learnt) == 1
-    assert told(np.ones(d), learnt) == 0
-    assert told(sizes, given) == 0
+    bound: Any = {"feature_bound": 100.0}
+    learnt, forgets = LinUCB(alpha="practical", **bound), {"window": 100}
+    for policy, options in (
+        (learnt, {}),
+        (learnt, forgets),
+        (LinUCB(alpha="practical", shared=True, **bound), {}),
+        (LinUCB(alpha="estimated", **bound), {}),
+    ):
+        assert told(sizes, policy, options) == 1
+        assert told(np.ones(d), policy, options) == 0
+    assert told(sizes, LinUCB(alpha=1.0, ridge=1.0, **bound), {}) == 0
 
 
 @pytest.mark.parametrize("rows", [1, 20, 50, 600])

@@ -501,3 +501,17 @@ def test_a_bare_agent_must_be_told_the_horizon(kind: Any) -> None:
 def test_policies_are_frozen_descriptions(policy: Any) -> None:
     assert policy.within(9) == policy.within(9)
     assert hash(policy.within(9)) == hash(policy.within(9))
+
+
+@pytest.mark.parametrize("kind", [EXP4, EXP4P, ILTCB, RandomizedUCB])
+def test_mean_rewards_beyond_the_range_are_told(kind: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """A simulation goes on, for noise leaves any range; an agent refuses such rewards."""
+    theta = np.array([[3.0], [-0.5]])
+    for reward_range, told in (((-0.5, 3.0), 0), ((0, 1), 1)):
+        caplog.clear()
+        env = FiniteContexts(np.ones((2, 1, 1)), theta, name=f"for {kind.__name__}")
+        for seed in (0, 1):
+            simulate(env, kind(reward_range=reward_range), horizon=300, runs=1, seed=seed)
+        records = [one.getMessage() for one in caplog.records if "mean rewards of" in one.getMessage()]
+        assert len(records) == told
+        assert all("go from -0.5 to 3" in message for message in records)

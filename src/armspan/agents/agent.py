@@ -752,6 +752,8 @@ class Agent:
                 state.window.slide(state, state.names[k], own, y)
                 if code == kernels.DUE:
                     state.window.relearn(state, k)
+                if self.settings.learnt and self._inputs.looks_at_sizes:
+                    self._inputs.add_sizes(own[None])
             elif code == kernels.DUE:
                 state.check(k)
                 self._compare_sizes(state)

@@ -14,8 +14,8 @@ from armspan.diversity.scales import UNEQUAL, apart
 from armspan.errors import InvalidParameter
 
 LOGGER = logging.getLogger("armspan")
-FEWEST = 30
-"""Contexts that are looked at before features are said to differ in size."""
+FEWEST, LOOKED_AT = 30, 1000
+"""Contexts that are looked at before features are said to differ in size, and after which nobody looks any more."""
 
 
 class Limits(Protocol):
@@ -133,6 +133,11 @@ class Inputs:
         if how == "clip" and np.isfinite(longest):
             rows = np.where(long[..., None], rows * (bound / np.where(long, lengths, 1.0))[..., None], rows)
         return rows
+
+    @property
+    def looks_at_sizes(self) -> bool:
+        """Whether the sizes of features are still of interest, where looking at each context takes time."""
+        return not self._unequal and (self._sizes is None or self._sizes.total < LOOKED_AT)
 
     def add_sizes(self, rows: FloatArray) -> None:
         """Take the sizes of features in a batch (n, d) into account, and warn as `compare_sizes` does."""

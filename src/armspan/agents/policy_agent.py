@@ -325,6 +325,8 @@ class PolicyAgent(ABC):
             self.policy.check_rewards([one.value for one in todo])
             self._learn(todo, hold)
             self._inputs.keep_names()
+            if getattr(self.policy, "learnt", None) and self._inputs.looks_at_sizes:
+                self._inputs.add_sizes(np.array([one.features[one.arm] for one in todo]))
 
     # Arms
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan._typing import FloatArray
+from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import panel
 from armspan.policies.base import Policy
@@ -78,6 +79,10 @@ class ExpertPolicy(Policy):
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
         panel.check_rewards(*self.reward_range, rewards)
+
+    def check(self, env: Environment, horizon: int) -> None:
+        super().check(env, horizon)
+        panel.check_means(self.name, *self.reward_range, env)
 
     def steps(self) -> int:
         """The number T of steps, which must be known."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
+from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 from armspan.policies import panel
 from armspan.policies.base import Policy
@@ -49,6 +50,10 @@ class EnumeratedPolicy(Policy):
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
         panel.check_rewards(*self.reward_range, rewards)
+
+    def check(self, env: Environment, horizon: int) -> None:
+        super().check(env, horizon)
+        panel.check_means(self.name, *self.reward_range, env)
 
     def among(self, env: Any) -> dict[str, Any]:
         """What the references are made with."""

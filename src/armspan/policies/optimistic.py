@@ -1,16 +1,16 @@
 """Linear policies whose largest index wins: they have the tuned agent, and most of them the paper's schedule α_t."""
 
-import logging
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Never
 
 import numpy as np
 
 from armspan import _validate
+from armspan._told import warn_once
 from armspan.diversity.scales import UNEQUAL, sizes_apart
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
@@ -32,7 +32,6 @@ DELTA = 0.1
 """How often the estimated radius may fail, by its model."""
 LOOKED_AT = 2000
 """Contexts whose sizes are looked at where they are not a finite set."""
-LOG = logging.getLogger("armspan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +218,7 @@ class OptimisticPolicy(IndexPolicy):
         super().check(env, horizon)
         times = apart(env) if self.learnt else 1.0
         if times > UNEQUAL:
-            _warn(
+            warn_once(
                 f"{self.name} expects features of about one scale, and those of {env.name} differ by a factor of "
                 f"{times:.3g}: it may lose several times as much as it needs to; divide each feature by its largest "
                 "size"
@@ -284,12 +283,6 @@ class OptimisticPolicy(IndexPolicy):
             return as_schedule(self.alpha)
         l, s, R = (bound(self, name, env) for name in ("feature_bound", "parameter_bound", "noise_scale"))
         return partial(paper_alpha, n_features=env.n_features, bias=l * s, noise_scale=R)
-
-
-@lru_cache(maxsize=64)
-def _warn(sentence: str) -> None:
-    """Once for each sentence: policies are checked again and again."""
-    LOG.warning(sentence)
 
 
 def apart(env: Environment) -> float:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
+from armspan._told import warn_once
 from armspan._typing import FloatArray
+from armspan.environments import Environment
 from armspan.errors import InvalidParameter
 
 Member = int | Sequence[Sequence[float]] | FloatArray | Callable[[FloatArray], Any] | Any
@@ -86,6 +88,16 @@ def check_rewards(low: float, high: float, rewards: Sequence[float]) -> None:
     for reward in rewards:
         if not low <= reward <= high:
             raise InvalidParameter(f"reward must be from {low:g} to {high:g}, as reward_range says, got {reward:g}")
+
+
+def check_means(name: str, low: float, high: float, env: Environment) -> None:
+    """Warn where mean rewards are outside their bounds, as far as an environment knows them all."""
+    means = getattr(env, "reward_table", None)
+    if means is not None and (means.min() < low or means.max() > high):
+        warn_once(
+            f"{name} expects rewards from {low:g} to {high:g}, and mean rewards of {env.name} go from "
+            f"{means.min():.3g} to {means.max():.3g}: nothing is promised for them; give reward_range"
+        )
 
 
 def reward_range(given: Any) -> tuple[float, float]:
