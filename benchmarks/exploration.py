@@ -8,12 +8,14 @@ and a ridge, in hindsight. On four problems of the arena, on ten that were drawn
 (`fresh_problems.py`), on twelve that another one drew when the rule was made (`blind_problems.py`), and on sixteen that
 came later still, for the recommendation (`logged_problems.py`, with features at one scale). A run is stuck if in its
 last quarter it loses more than a fifth of what random choices would; that is also tried where half of all rewards are
-lost. Covered is a run in which every θ is inside the estimated ellipsoid after each of its first 1,000 steps; that is
-not asked where rewards are not linear.
+lost. Covered is a run in which every θ is inside the ellipsoid whose radius is α_t, after each of its first 1,000 steps
+and after every fiftieth up to 20,000; that is not asked where rewards are not linear.
 """
 
 import argparse
+import math
 import multiprocessing
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -23,6 +25,9 @@ from armspan import LinUCB, LinUCBd, RandomChoice, simulate
 from armspan._cores import available_cores
 from armspan.environments import DelayedRewards
 from armspan.experiments.arena import PROBLEMS
+from armspan.kernels.block import Tally
+from armspan.kernels.families.estimated import radii
+from armspan.kernels.families.practical import scales_of
 from armspan.policies import Policy
 from benchmarks.blind_problems import BLIND
 from benchmarks.fresh_problems import EXPLORATION, far_from_zero
@@ -40,6 +45,8 @@ SETS: dict[str, tuple[str, ...]] = {
     "blind": tuple(BLIND),
     "logged": tuple(LOGGED),
 }
+COVERED_STEPS, EACH_STEP, LATER = 20_000, 1_000, 50
+"""Steps in which coverage is looked at, after how many of them every time, and after how many steps from then on."""
 SEED = 13
 FAR = "far from zero"
 
@@ -90,37 +97,49 @@ def stuck(task: tuple[str, range], lost: float = 0.0) -> tuple[str, int]:
     return key, int((late[:, 1] - late[:, 0] > at_random / 5).sum())
 
 
-def covered(task: tuple[str, int, int]) -> tuple[str, float]:
-    """The share of runs in which no θ ever leaves its ellipsoid."""
-    from armspan.kernels.block import Tally
-    from armspan.kernels.families.estimated import radii
+def covered(task: tuple[str, int, str]) -> tuple[str, str, float]:
+    """The share of runs in which no θ ever leaves its ellipsoid, with "practical" or with "estimated" exploration.
 
-    key, n_runs, horizon = task
+    Asked after each of the first steps, and after every `LATER` of the others.
+    """
+    key, n_runs, kind = task
     env, _ = problem(key)
     if env.outside_theory is not None:
-        return key, float("nan")
-    runs = np.arange(n_runs)
-    learner: Any = ESTIMATED.learner(env, runs)
-    knobs: Any = [ESTIMATED.knobs(env)[name] for name in ("doubt", "noise")]
-    told = [float(knob(np.array([1]))[0]) for knob in knobs]
+        return key, kind, float("nan")
+    runs, policy = np.arange(n_runs), LinUCB(alpha=kind)
+    learner: Any = policy.learner(env, runs)
     stream, inside = env.stream(SEED, runs), np.ones(n_runs, dtype=bool)
-    tally = Tally(np.zeros(1, dtype=np.int64), np.zeros((n_runs, 1, env.n_arms), np.uint32))
-    for first in range(0, horizon, 2):
-        block = stream.draw(first, 2)
-        for i in (0, 1):
-            own = block.contexts[:, i : i + 1], block.noise[:, i : i + 1]
-            contexts, noise = (np.ascontiguousarray(part) for part in own)
-            step = block._replace(first=first + i, contexts=contexts, noise=noise)
-            learner.advance(step, np.array([1]), np.zeros((n_runs, 1)), tally)
-            state = learner.state
-            lower = np.tril(state.V)  # the other half is not kept
-            V = lower + np.swapaxes(np.tril(state.V, -1), 2, 3)
+    tally = Tally(np.zeros(LATER, dtype=np.int64), np.zeros((n_runs, 1, env.n_arms), np.uint32))
+    radius_of = _estimated_radius(policy, env) if kind == "estimated" else _practical_radius
+    for first in range(0, COVERED_STEPS, LATER):
+        block = stream.draw(first, LATER)
+        for part in map(slice, range(LATER), range(1, LATER + 1)) if first < EACH_STEP else (slice(0, LATER),):
+            contexts, noise = (np.ascontiguousarray(whole[:, part]) for whole in (block.contexts, block.noise))
+            step = block._replace(first=first + part.start, contexts=contexts, noise=noise)
+            learner.advance(step, np.array([contexts.shape[1]]), np.zeros((n_runs, 1)), tally)
+            state, t = learner.state, first + part.stop
+            V = np.tril(state.V) + np.swapaxes(np.tril(state.V, -1), 2, 3)  # the other half is not kept
             error = state.theta_hat - env.theta
             distance = np.sqrt(np.einsum("rki,rkij,rkj->rk", error, V, error))
             for r in np.flatnonzero(inside):
-                radius, known = radii(type(state)(*(part[r : r + 1] for part in state)), *told)
-                inside[r] = not known or bool((distance[r] <= radius).all())
-    return key, float(inside.mean())
+                radius = radius_of(type(state)(*(field[r : r + 1] for field in state)), t)
+                inside[r] = bool((distance[r] <= radius).all())
+    return key, kind, float(inside.mean())
+
+
+def _estimated_radius(policy: Any, env: Any) -> Callable[[Any, int], Any]:
+    told = [float(policy.knobs(env)[name](np.array([1]))[0]) for name in ("doubt", "noise")]
+
+    def radius(state: Any, t: int) -> Any:
+        found, known = radii(state, *told)
+        return found if known else np.inf
+
+    return radius
+
+
+def _practical_radius(state: Any, t: int) -> float:
+    sd, _ = scales_of(state, state.b.shape[2])
+    return math.inf if state.parts.min() == 0 else sd * math.sqrt(math.log(t + 1))
 
 
 def main() -> None:
@@ -137,19 +156,23 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
         regrets(("1a", 1))  # compiled here, once for all
         found = dict(pool.imap_unordered(regrets, [(key, args.runs) for key in keys]))
-        inside = dict(pool.imap_unordered(covered, [(key, args.covered_runs, 1000) for key in keys]))
+        asked_of = [(key, args.covered_runs, kind) for key in keys for kind in ("practical", "estimated")]
+        inside = {(key, kind): share for key, kind, share in pool.imap_unordered(covered, asked_of)}
         parts = [
             (key, range(n, min(n + 50, args.stuck_runs))) for key in stuck_at for n in range(0, args.stuck_runs, 50)
         ]
         in_the_end = pool.map(stuck, parts)
         asked = (*keys, FAR) if args.lost_runs else ()
         buried = pool.map(partial(stuck, lost=0.5), [(key, range(args.lost_runs)) for key in asked])
-    print(f"{'problem':24}{'practical gains':>16}{'of the best':>12}{'estimated gains':>16}{'covered':>9}")
+    head = f"{'problem':24}{'practical gains':>16}{'of the best':>12}{'covered':>9}"
+    print(f"{head}{'estimated gains':>16}{'covered':>9}")
     gains: list[tuple[float, float, float]] = []
     for key in keys:
         paper, practical, estimated, best = found[key]
         gains.append((paper / practical, practical / max(best, 1e-9), paper / estimated))
-        print(f"{key:24}{gains[-1][0]:>16.2f}{gains[-1][1]:>12.2f}{gains[-1][2]:>16.2f}{inside[key]:>9.1%}")
+        shares = inside[key, "practical"], inside[key, "estimated"]
+        row = f"{key:24}{gains[-1][0]:>16.2f}{gains[-1][1]:>12.2f}{shares[0]:>9.1%}"
+        print(f"{row}{gains[-1][2]:>16.2f}{shares[1]:>9.1%}")
     clicks = [key for key in keys if problem(key)[0].noise.clicks]
     groups = {
         "the first fourteen": (*SETS["arena"], *SETS["fresh"]),
@@ -168,6 +191,9 @@ def main() -> None:
             f"{name}: practical {practical:.2f} times less regret, 3 times or more in {often:.0%}, "
             f"{best:.2f} times the best, at most {columns[:, 1].max():.2f}; estimated {estimated:.2f} times less"
         )
+    for kind in ("practical", "estimated"):
+        known = np.array([share for (_, one), share in inside.items() if one == kind and not math.isnan(share)])
+        print(f"covered, {kind}: {known.mean():.1%} of the runs, {known.min():.1%} to {known.max():.1%} by problem")
     for key in stuck_at:
         print(f"stuck at {key}: {sum(n for one, n in in_the_end if one == key)} of {args.stuck_runs} runs")
     if not buried:
