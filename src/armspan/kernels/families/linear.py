@@ -207,11 +207,12 @@ def estimates(state: Any, block: Block) -> tuple[FloatArray, FloatArray]:
     """The estimate (K,) and its width (K,) of every arm."""
     if is_large(state, block):
         x, lower, variance = block.x[0], np.tril(state.V_inv[0, 0], -1), np.empty(block.x.shape[1])
-        V_inv, product = lower + lower.T + np.diag(np.diag(state.V_inv[0, 0])), np.empty((TOGETHER, x.shape[1]))
-        for k in range(0, len(x), TOGETHER):
-            rows = x[k : k + TOGETHER]
+        together = max(TOGETHER // x.shape[1] ** 2, 16)
+        V_inv, product = lower + lower.T + np.diag(np.diag(state.V_inv[0, 0])), np.empty((together, x.shape[1]))
+        for k in range(0, len(x), together):
+            rows = x[k : k + together]
             times = np.matmul(rows, V_inv, out=product[: len(rows)])
-            np.einsum("kd,kd->k", times, rows, out=variance[k : k + TOGETHER])
+            np.einsum("kd,kd->k", times, rows, out=variance[k : k + together])
         mean = np.einsum("kd,d->k", x, state.theta_hat[0, 0])  # not by BLAS: equal rows have equal means
         return mean, np.sqrt(np.abs(variance, out=variance), out=variance)
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
@@ -226,8 +227,9 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-MANY_PRODUCTS, TOGETHER = 200_000, 512
-"""K·d² from which on BLAS scores arms that share one model faster, and how many arms stay in the cache."""
+MANY_PRODUCTS, TOGETHER = 200_000, 1 << 18
+"""K·d² from which on BLAS scores arms that share one model faster, and for how many of them at a time: with more BLAS
+uses several threads, and where other programs are busy these wait for each other twenty times as long as they work."""
 UNROLLED: dict[int, Callable[..., None]] = {
     2: advance_linear_2,
     3: advance_linear_3,
