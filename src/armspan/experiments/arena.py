@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armspan._cores import available_cores
 from armspan._typing import Progress
 from armspan.environments import (
     DelayedRewards,
@@ -33,6 +34,8 @@ from armspan.policies import Policy
 from armspan.simulation import Result, load_result, simulate
 from armspan.simulation.fingerprint import fingerprint
 
+WORTH_PROCESSES = 1_000_000
+"""Steps from which on processes share a problem whose every run needs Python, which threads do not speed up."""
 TIMED_ON = "bent"
 """The problem in which steps are timed: not the smallest, and every policy takes part in it."""
 TIMED_STEPS, TIMED_RUNS, TIMED_ROUNDS = 2000, 16, 3
@@ -125,7 +128,9 @@ def run_arena(
         wanted: dict[str, Any] = {"horizon": steps, "runs": runs, "seed": seed}
         result = None if folder is None else _kept(folder / f"{problem.key}.npz", fingerprint(env, policies), wanted)
         if result is None:
-            result = simulate(env, policies, **wanted, engine="cpu", progress=announce(problem.key))
+            shared_out = env.late and runs * steps * len(policies) >= WORTH_PROCESSES
+            options: dict[str, Any] = {"backend": "processes", "workers": available_cores()} if shared_out else {}
+            result = simulate(env, policies, **wanted, **options, engine="cpu", progress=announce(problem.key))
             if folder is not None:
                 result.save(folder / f"{problem.key}.npz")
         yield Bout(problem, env, result)
