@@ -149,12 +149,12 @@ _TOO_SLOW: tuple[tuple[Any, Callable[[Environment], bool], str], ...] = (
     (
         LinRel | SupLinRel,
         lambda env: env.n_features > MOST_FOR_LINREL,
-        "they need eigenvectors at every step, which takes too long with so many features",
+        "it needs eigenvectors at every step, which takes too long with so many features",
     ),
     (
         KernelUCB | ILTCB | RandomizedUCB,
         lambda env: not env.late,
-        "only Python runs them, which takes too long; where rewards come late, it runs everyone",
+        "only Python runs it, which takes too long; where rewards come late, Python runs everyone",
     ),
 )
 """Policies, in which environments they would take longer than all others together, and why."""
