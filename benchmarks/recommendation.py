@@ -78,7 +78,7 @@ def _at_one_scale(env: Environment) -> Environment:
 def competitors(where: str, key: str, *, propensities: bool) -> dict[str, Policy]:
     """Who competes there, without those who are told the truth."""
     env, horizon = problem(where, key)
-    here = entries(env, horizon)  # those that only Python runs would take minutes; in the arena they are far from the best
+    here = entries(env, horizon)  # those in Python would take minutes, and are far from the best
     everyone: list[Policy] = [one for one in here if one.compiled and not isinstance(one, Yardstick)]
     everyone.append(LinUCB(alpha=1.0, label="LinUCB, α = 1"))
     if env.changes_within is not None:

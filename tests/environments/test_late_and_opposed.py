@@ -1,7 +1,7 @@
 """Rewards that come late, and contexts that an adversary picks: against what they say they are."""
 
+import itertools
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,14 @@ from armspan.environments import (
 )
 from armspan.environments.perturbed import History
 from armspan.errors import InvalidParameter, NotApplicable
+from armspan.experiments.competitors import entries
 from armspan.kernels.adversary import starve
+from armspan.kernels.block import Tally, per_step_block
+from armspan.kernels.families import family
 from armspan.kernels.families.forced import FREE
+from armspan.policies.registry import POLICIES as POLICIES_BY_NAME
 from armspan.simulation.engines.interpreted import ReferenceActor
-from armspan.simulation.engines.late import FamilyActor, waiting
+from armspan.simulation.engines.late import waiting
 
 POLICIES = [LinUCBd(), Greedy(), OFUL(), LinTS(), ContextUCB(), EpsilonGreedy(), UCB1(), Oracle()]
 THETA = np.array([[0.8, 0.3], [0.2, 0.9]])
@@ -136,30 +140,55 @@ def test_engines_agree_on_late_rewards_that_are_weighted(policy: Any) -> None:
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
 
 
+def lived(policy: Any, env: Any, seed: int, x: Any, y: Any, cuts: Any = ()) -> tuple[Any, Any]:
+    """Its compiled form after contexts x (T, K, d) and rewards y (T,) of all arms: what it knows, and its arms (T,).
+
+    cuts : where the steps are cut into blocks.
+    """
+    (T, K, _), run, arms = x.shape, np.zeros(1, dtype=np.int64), []
+    learner, pulls = policy.learner(env, run), np.zeros((1, 1, K), dtype=np.uint32)
+    regret, losses = 0.0, np.tile(np.arange(K, dtype=np.float64), (1, T, 1))  # regret adds up the arms' numbers
+    for first, last in itertools.pairwise([0, *cuts, T]):
+        here, size = slice(first, last), last - first
+        rewards = np.tile(y[None, here, None], (1, 1, K))
+        told = np.zeros((1, size)), 1.0
+        block = per_step_block(np.uint64(seed), first, run, x[None, here], rewards, losses[:, here], *told)
+        curve = np.empty((1, size))
+        learner.advance(block, np.arange(1, size + 1), curve, Tally(np.zeros(size, dtype=np.int64), pulls))
+        arms.extend(np.diff(curve[0], prepend=regret))
+        regret = curve[0, -1]
+    return learner.state, np.rint(arms).astype(np.int64)
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_late_reward_weighs_as_much_as_its_arm_was_improbable(compiled: bool) -> None:
     """EXP4 with one expert per arm: γy/(Kp) is added to the logarithm of its weight, with the p of the choice."""
-    policy, seed, gamma, came = EXPERTS[0], 3, 0.3, 0
+    policy, seed, gamma, came, steps = EXPERTS[0], 3, 0.3, 0, 299
     env = DelayedRewards(FiniteContexts(STARVING.features, THETA, noise=Bernoulli()), steps=9, mean=6.0, lost=0.2)
-    fresh: Any = partial(FamilyActor, policy, env, seed)
-    actor: Any = waiting(
-        fresh if compiled else lambda run: ReferenceActor(policy.reference(env), 1.0, seed), env, seed
-    )(0)
-    log_w, coming, rng = np.zeros(3), list[Any](), np.random.default_rng(0)
-    for step in range(1, 300):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(steps, 2, 2)), rng.integers(2, size=steps).astype(np.float64)
+    if compiled:
+        state, arms = lived(policy, env, seed, x, y)
+        learnt = state.log_w[0]
+    else:
+        actor: Any = waiting(lambda run: ReferenceActor(policy.reference(env), 1.0, seed), env, seed)(0)
+        arms = np.empty(steps, dtype=np.int64)
+        for step in range(steps):
+            arms[step] = actor.choose(x[step], 0, 0, step + 1)
+            actor.update(int(arms[step]), x[step], 0, y[step])
+        learnt = actor._actor._reference.log_w
+    log_w, coming = np.zeros(3), list[Any]()
+    for step in range(1, steps + 1):
         for told in sorted(one for one in coming if one[0] < step):
             coming.remove(told)
             log_w[[told[1], 2]] += gamma * told[2] / 2 / told[3] * np.array([1, 0.5])  # the last expert is uniform
             came += 1
         w = np.exp(log_w - log_w.max())
         p = (1 - gamma) * (w[:2] + w[2] / 2) / w.sum() + gamma / 2
-        x, y = rng.normal(size=(2, 2)), float(rng.integers(2))
-        arm, delay = actor.choose(x, 0, 0, step), env.delay(seed, 0, step)
-        actor.update(arm, x, 0, y)
+        arm, delay = arms[step - 1], env.delay(seed, 0, step)
         if delay is not None:
-            coming.append((step + delay, arm, y, p[arm]))
+            coming.append((step + delay, arm, y[step - 1], p[arm]))
     assert came > 200
-    learnt = actor._actor._state.log_w[0] if compiled else actor._actor._reference.log_w
     np.testing.assert_allclose(learnt, log_w)
 
 
@@ -186,20 +215,52 @@ def test_late_rewards_of_enumerated_policies_are_weighted_by_the_probability_of_
 def test_late_rewards_of_forced_pulls_are_learnt_and_no_others(policy: Any) -> None:
     """Some are lost, and some overtake others: θ̂ is the least squares of forced pulls whose reward has come."""
     env, seed, steps = DelayedRewards(BoxContexts(THETA, -1, 1), steps=2, mean=6.0, lost=0.2), 7, 150
-    actor: Any = waiting(partial(FamilyActor, policy, env, seed), env, seed)(0)
     forced, rng = policy.knobs(env)["forced"](np.arange(1, steps + 1)) != FREE, np.random.default_rng(3)
+    x, y = rng.normal(size=(steps, 2, 2)), rng.normal(size=steps)
+    state, arms = lived(policy, env, seed, x, y)
     V, b, there = np.tile(0.1 * np.eye(2), (2, 1, 1)), np.zeros((2, 2)), 0
-    for step in range(1, steps + 1):
-        x, y = rng.normal(size=(2, 2)), float(rng.normal())
-        arm, delay = actor.choose(x, 0, 0, step), env.delay(seed, 0, step)
-        actor.update(arm, x, 0, y)
+    for step, arm in enumerate(arms, 1):
+        delay, row = env.delay(seed, 0, step), x[step - 1, arm]
         if forced[step - 1] and delay is not None and step + delay < steps:
-            V[arm] += np.outer(x[arm], x[arm])
-            b[arm] += y * x[arm]
+            V[arm] += np.outer(row, row)
+            b[arm] += y[step - 1] * row
             there += 1
     assert 5 < there < forced.sum()
     theta = [np.linalg.solve(*one) for one in zip(V, b, strict=True)]
-    np.testing.assert_allclose(actor._actor._state.theta_hat[0], theta, atol=1e-9)
+    np.testing.assert_allclose(state.theta_hat[0], theta, atol=1e-9)
+
+
+@given(
+    st.integers(0, 10**6), st.lists(st.integers(1, 399), max_size=6, unique=True), st.sampled_from([0.0, 3.0, 200.0])
+)
+def test_blocks_do_not_matter_to_rewards_that_wait(seed: int, cuts: list[int], mean: float) -> None:
+    env = DelayedRewards(BoxContexts(THETA, -1, 1), steps=2, mean=mean, lost=0.2)
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(400, 2, 2)), rng.normal(size=400)
+    (whole, arms), (cut, same) = (lived(LinUCBd(), env, seed, x, y, where) for where in ((), sorted(cuts)))
+    np.testing.assert_array_equal(arms, same)
+    for one, other in zip(whole, cut, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+COMPILED = {policy.compiled: policy for policy in entries(DelayedRewards(paper_1a()), 300) if policy.compiled}
+"""One policy of every family that takes part in the arena."""
+
+
+def test_every_family_that_learns_has_a_kernel_of_its_own_for_late_rewards() -> None:
+    names = {policy.family for policy in POLICIES_BY_NAME.values() if policy.family and policy.learns} | set(COMPILED)
+    kernels = [family(name).late for name in names if COMPILED.get(name, Greedy()).learns]
+    assert None not in kernels
+    assert len(set(kernels)) == len(kernels) > 20
+
+
+@pytest.mark.parametrize("name", sorted(COMPILED))
+def test_engines_agree_on_late_rewards_in_every_family(name: str) -> None:
+    policy = COMPILED[name].within(150)
+    env = DelayedRewards(BoxContexts(THETA, -1, 1) if name != "counts" else paper_1a(), steps=5, mean=9.0, lost=0.1)
+    fast, slow = (simulate(env, policy, horizon=150, runs=2, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
+    np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
 
 
 def test_a_fixed_delay_is_that_long() -> None:

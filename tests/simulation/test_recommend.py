@@ -86,6 +86,19 @@ class TestTheRules:
         assert not one_theta_will_do(FiniteContexts(np.broadcast_to(x, (3, 5, 3)), theta))
 
 
+class Own:
+    """A user's own environment, in Python."""
+
+    n_arms, n_features, noise = 2, 2, 0.3
+    feature_bound = parameter_bound = 1.0
+
+    def context(self, step: int, rng: np.random.Generator) -> Any:
+        return rng.uniform(-0.5, 0.5, size=(2, 2))
+
+    def mean_rewards(self, x: Any) -> Any:
+        return x @ [0.5, 0.2]
+
+
 class TestTheRehearsal:
     def test_the_one_who_loses_least_is_recommended(self) -> None:
         """By curves of the same runs, simulated one policy at a time and ranked here."""
@@ -111,9 +124,17 @@ class TestTheRehearsal:
             assert 0 < decision.propensity <= 1
 
     def test_what_is_slow_to_try_out_rehearses_if_asked(self) -> None:
-        late = DelayedRewards(diversity_dial(0.0), steps=5)
-        assert recommend(late) == by_rules(late)
-        assert "in a rehearsal here" in recommend(late, horizon=30).line
+        own = DelayedRewards(Own(), steps=5)
+        assert recommend(own) == by_rules(own)
+        assert "in a rehearsal here" in recommend(own, horizon=30).line
+
+    def test_late_rewards_rehearse_as_they_are(self) -> None:
+        late = DelayedRewards(diversity_dial(0.0), steps=5, lost=0.1)
+        found = recommend(late)
+        assert "in a rehearsal here" in found.line
+        final = simulate(late, found.policy, horizon=10_000, runs=50, seed=20_201).pseudo_regret[0, :, -1]
+        assert found.regret is not None
+        assert found.regret[0] == pytest.approx(final.mean())
 
     def test_the_regret_to_expect_is_that_of_the_rehearsal(self) -> None:
         found, env = recommend(diversity_dial(0.0), horizon=50), diversity_dial(0.0)

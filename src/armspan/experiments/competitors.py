@@ -154,7 +154,7 @@ _TOO_SLOW: tuple[tuple[Any, Callable[[Environment], bool], str], ...] = (
     (
         KernelUCB | ILTCB | RandomizedUCB,
         lambda env: not env.late,
-        "only Python runs it, which takes too long; where rewards come late, Python runs everyone",
+        "only Python runs it, which takes too long; it competes in one problem, that whose rewards come late",
     ),
 )
 """Policies, in which environments they would take longer than all others together, and why."""

@@ -50,8 +50,9 @@ class Family:
     kernel's order. tidy, every : what is done to a state every so many steps; tidy_run(own, scratch, K, d) : the same
     for one run, inlined. on_gpu : False if `choose`, `learn` or `tidy_run` do more than index arrays and call inlined
     functions: then no GPU can run them. explains : whether its steps are those of the paper's proof.
-    marks : where a reward is learnt by what its choice was, how that is kept until it comes, see `marked`. merges :
-    False if fields that add up are not enough to merge what two agents know.
+    marks : where a reward is learnt by what its choice was, how that is kept until it comes, see `marked`. late : the
+    kernel where rewards come late, see `late`; None if nothing is learnt. merges : False if fields that add up are not
+    enough to merge what two agents know.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Family:
     on_gpu: bool = True
     explains: bool = False
     marks: Callable[["Family"], Any] | None = None
+    late: Callable[..., None] | None = None
     merges: bool = True
 
     def group(self, K: int, d: int) -> tuple[int, int]:

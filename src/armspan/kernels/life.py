@@ -54,3 +54,8 @@ def learn_once(block, state, a, y, size, scratch_of, of_run, recall, learn):
     own, scratch, c = of_run(state, 0), scratch_of(block.means.shape[1], size), block.contexts[0, 0]
     recall(own, scratch, a, block.x, c, size)
     learn(own, scratch, a, block.x, c, y, size)
+
+
+@inlined
+def nothing(own, scratch, a, x, c, size):
+    """In the place of `recall`, where `learn` needs nothing of what `choose` has computed."""

@@ -344,9 +344,13 @@ class Policy(ABC):
         if self.compiled is None:
             return None
         from armspan.kernels.families import family  # imports numba, which takes its time
-        from armspan.policies.learners import FamilyLearner
+        from armspan.policies.learners import FamilyLearner, LateLearner
 
-        return FamilyLearner(family(self.compiled), env, runs, self.knobs(env), self.sizes(env))
+        how = family(self.compiled)
+        late = env.late and self.learns
+        if late and how.late is None:
+            return None
+        return (LateLearner if late else FamilyLearner)(how, env, runs, self.knobs(env), self.sizes(env))
 
     @abstractmethod
     def reference(self, env: Environment) -> Reference:

@@ -10,6 +10,7 @@ from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
 from armspan.kernels.block import Block, Tally
 from armspan.kernels.family import Family, usual_sizes
+from armspan.kernels.late import Post
 from armspan.theory import Schedule
 
 MOST_KEPT = 8
@@ -89,3 +90,46 @@ class FamilyLearner:
     def _knobs(self, first: int, last: int) -> tuple[FloatArray, ...]:
         steps = np.arange(first + 1, last + 1)
         return tuple(schedule(steps) for schedule in self._schedules)
+
+
+class LateLearner(FamilyLearner):
+    """A policy whose rewards come late, in an environment that says how late."""
+
+    def __init__(
+        self,
+        family: Family,
+        env: Any,
+        runs: IntArray,
+        knobs: Mapping[str, float | Schedule],
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__(family, env, runs, knobs, sizes)
+        assert family.late is not None
+        self._kernel = family.late
+        self._recurring = env.n_contexts is not None
+        delays = env.steps, env.mean, env.lost
+        self._post = Post(*delays, np.zeros(runs.size, dtype=np.int64), *self._places(env.n_arms, env.n_features, 0))
+
+    def _places(self, K: int, d: int, size: int) -> tuple[Any, ...]:
+        """So many empty places for the rewards of each run, as `Post` has them."""
+        R = len(self.regret)
+        order = np.tile(np.arange(size), (R, 1))
+        due, made, arm, context = (np.zeros((R, size), dtype=np.int64) for _ in range(4))
+        x = np.zeros((R, 0 if self._recurring else size, K, d))
+        return order, due, made, arm, context, np.zeros((R, size)), np.zeros((R, size, K)), x
+
+    def _make_room(self, more: int) -> None:
+        """Let so many more rewards wait."""
+        old, places = self._post, self._post.order.shape[1]
+        if (need := int(old.waiting.max()) + more) > places:
+            K, d = old.x.shape[2:]
+            new = Post(*old[:4], *self._places(K, d, max(need, 2 * places)))
+            for before, after in zip(old[4:], new[4:], strict=True):
+                after[:, : before.shape[1]] = before
+            self._post = new
+
+    def _live(
+        self, block: Block, knobs: tuple[FloatArray, ...], marks: IntArray, curve: FloatArray, tally: Tally
+    ) -> None:
+        self._make_room(int(marks[-1]))
+        self._kernel(block, knobs, marks, self.state, self.regret, curve, tally, self._post)

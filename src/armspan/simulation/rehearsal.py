@@ -79,7 +79,7 @@ def rehearsed(
 
 def is_slow(env: Environment) -> bool:
     """Whether every step costs Python code."""
-    return env.late or not env.compiled
+    return not env.compiled
 
 
 def candidates(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> list[Policy]:

@@ -12,7 +12,8 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.counts import UNTRIED
 from armspan.kernels.family import Family, Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import best_of
 from armspan.kernels.philox import real
 
@@ -53,15 +54,15 @@ def learn(own, scratch, a, x, c, y, d):
     reward_sums[a] += y
 
 
-@inlined
-def recall(own, scratch, a, x, c, d):
-    """Nothing is needed."""
-
-
 @kernel
 def advance_arms(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of arms."""
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def late_arms(block, knobs, marks, state, regret, curve, tally, post):
+    live_late(block, knobs, marks, state, regret, curve, tally, post, 0, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -71,7 +72,7 @@ def choose_arms(block, knobs, state):
 
 @kernel
 def learn_arms(block, state, a, y):
-    learn_once(block, state, a, y, 0, scratch_of, of_run, recall, learn)
+    learn_once(block, state, a, y, 0, scratch_of, of_run, nothing, learn)
 
 
 def means(state: Any) -> tuple[FloatArray, FloatArray]:
@@ -96,6 +97,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_arms,
+    late=late_arms,
     choose_once=choose_arms,
     learn_once=learn_arms,
     seen=seen,

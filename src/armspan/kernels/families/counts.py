@@ -12,7 +12,8 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 
 
 class CountState(NamedTuple):
@@ -51,9 +52,9 @@ def advance_counts(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
-@inlined
-def recall(own, scratch, a, x, c, d):
-    """Nothing is needed."""
+@kernel
+def late_counts(block, knobs, marks, state, regret, curve, tally, post):
+    live_late(block, knobs, marks, state, regret, curve, tally, post, 0, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -73,7 +74,7 @@ def score_counts(block, state, mean, width):
 
 @kernel
 def learn_counts(block, state, a, y):
-    learn_once(block, state, a, y, 0, scratch_of, of_run, recall, learn)
+    learn_once(block, state, a, y, 0, scratch_of, of_run, nothing, learn)
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
@@ -93,6 +94,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_counts,
+    late=late_counts,
     choose_once=choose_counts,
     learn_once=learn_counts,
     seen=seen,

@@ -20,6 +20,7 @@ from armspan.kernels.families import linear
 from armspan.kernels.families.linear import recall
 from armspan.kernels.families.mixed import seen_by, shares_once
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.philox import real
 from armspan.kernels.sampling import drawn, uniform_of
@@ -179,6 +180,12 @@ def advance_deviation(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_deviation(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_deviation(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -208,6 +215,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_deviation,
+    late=late_deviation,
     choose_once=choose_deviation,
     learn_once=learn_deviation,
     seen=seen,

@@ -19,7 +19,8 @@ from armspan.kernels.families import linear
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.mixed import INVERSE_GAP, clipped, seen_by, share_out, shares_once
 from armspan.kernels.family import Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.philox import real
 from armspan.kernels.sampling import drawn, uniform_of
 
@@ -83,16 +84,17 @@ def learn(own, scratch, a, x, c, y, d):
                     V[m, i, j] = ridge[0] if i == j else 0.0
 
 
-@inlined
-def recall(own, scratch, a, x, c, d):
-    """Nothing is needed."""
-
-
 @kernel
 def advance_epochs(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of features."""
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def late_epochs(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -102,7 +104,7 @@ def choose_epochs(block, knobs, state):
 
 @kernel
 def learn_epochs(block, state, a, y):
-    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, nothing, learn)
 
 
 @kernel
@@ -129,6 +131,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_epochs,
+    late=late_epochs,
     choose_once=choose_epochs,
     learn_once=learn_epochs,
     seen=seen,

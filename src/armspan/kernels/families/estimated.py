@@ -21,6 +21,7 @@ from armspan.kernels.families import linear, oful
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.practical import ERRORS, RIDGE, SUMS, left_over, put_together, take_down
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, row_of, score
 
@@ -139,6 +140,12 @@ def advance_estimated(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_estimated(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_estimated(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -176,6 +183,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_estimated,
+    late=late_estimated,
     choose_once=linear.for_many_arms(choose_estimated, seen),
     learn_once=learn_estimated,
     seen=seen,

@@ -16,6 +16,7 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.marked import Marked
 from armspan.kernels.sampling import drawn, uniform_of
@@ -128,6 +129,30 @@ def advance_experts(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def note(own, scratch, a, mark):
+    """The probabilities of the arms."""
+    for k in range(mark.size):
+        mark[k] = scratch[0][k]
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    for j in range(own[0].size):
+        advise(own, j, x, c, mark.size, d)
+    for k in range(mark.size):
+        scratch[0][k] = mark[k]
+    return True
+
+
+@kernel
+def late_experts(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_experts(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -182,6 +207,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_experts,
+    late=late_experts,
     choose_once=choose_experts,
     learn_once=learn_experts,
     seen=seen,

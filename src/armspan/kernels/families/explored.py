@@ -15,10 +15,11 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.families import forced, linear
-from armspan.kernels.families.forced import FREE, forced_arm, greedy, learn_row, nothing
+from armspan.kernels.families.forced import FREE, forced_arm, greedy, learn_row
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.family import Family, Field
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_marked
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.marked import Marked, forced_marks
 
 
@@ -100,6 +101,29 @@ def advance_explored(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def note(own, scratch, a, mark):
+    """Whether the pull was forced. Nothing is due meanwhile."""
+    due = own[4]
+    mark[0], due[a] = due[a], 0
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    """Rewards of forced pulls; others teach nothing."""
+    due, asked, forced = own[4], own[5], mark[0] > 0.0
+    due[a], asked[a] = int(mark[0]), asked[a] if forced else max(asked[a] - 1, 0)
+    return forced
+
+
+@kernel
+def late_explored(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_explored(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -138,6 +162,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_explored,
+    late=late_explored,
     choose_once=choose_explored,
     learn_once=learn_explored,
     tidy_run=tidy_run,

@@ -21,4 +21,6 @@ def advance_fixed(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
-FAMILY = replace(arms.FAMILY, name="fixed", choose=choose, advance=lambda K, d: advance_fixed, knobs=("arm",))
+FAMILY = replace(
+    arms.FAMILY, name="fixed", choose=choose, advance=lambda K, d: advance_fixed, late=None, knobs=("arm",)
+)

@@ -17,7 +17,8 @@ from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import estimates, of_run, scratch_of
 from armspan.kernels.family import Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import best_of, row_of, score
 from armspan.kernels.sampling import uniform_of
 
@@ -76,15 +77,16 @@ def learn(own, scratch, a, x, c, y, d):
     learn_row(V, V_inv, b, theta_hat, a, x, c, y, scratch[3], d)
 
 
-@inlined
-def nothing(own, scratch, a, x, c, d):
-    """`learn` needs nothing of what `choose` has computed."""
-
-
 @kernel
 def advance_forced(block, knobs, marks, state, regret, curve, tally):
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def late_forced(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -116,6 +118,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_forced,
+    late=late_forced,
     choose_once=choose_forced,
     learn_once=learn_forced,
     seen=seen,

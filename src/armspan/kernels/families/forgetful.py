@@ -21,6 +21,7 @@ from armspan.kernels.families import linear, practical
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.practical import ERRORS, REWARDS, RIDGE
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, rebuild_arm, row_of, score
 
@@ -128,6 +129,12 @@ def advance_forgetful(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_forgetful(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_forgetful(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -169,6 +176,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_forgetful,
+    late=late_forgetful,
     choose_once=linear.for_many_arms(choose_forgetful, seen, must_try_next),
     learn_once=learn_forgetful,
     seen=seen,

@@ -14,11 +14,12 @@ from armspan.kernels._compile import exact_kernel, inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.eigen import smallest_eigenvalue
 from armspan.kernels.families import forced, ols
-from armspan.kernels.families.forced import greedy, learn_row, nothing, shares
+from armspan.kernels.families.forced import greedy, learn_row, shares
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.ols import forced_at, learn_due
 from armspan.kernels.family import Family, Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_marked
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import row_of
 from armspan.kernels.marked import Marked, forced_marks
 
@@ -163,6 +164,28 @@ def advance_greedy_first(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def note(own, scratch, a, mark):
+    """Whether the pull was forced, GREEDY before the switch. Nothing is due meanwhile."""
+    due, switched_at = own[10], own[11]
+    mark[0], due[a] = due[a] if switched_at[0] > 0 else GREEDY, 0
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    """Rewards from before the switch are dropped after it."""
+    own[10][a] = max(int(mark[0]), 0)
+    return mark[0] != GREEDY or own[11][0] == 0
+
+
+@kernel
+def late_greedy_first(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_greedy_first(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -212,6 +235,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_greedy_first,
+    late=late_greedy_first,
     choose_once=choose_greedy_first,
     learn_once=learn_greedy_first,
     seen=seen,

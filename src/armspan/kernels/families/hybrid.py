@@ -22,7 +22,8 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families.linear import FAMILY as LINEAR
 from armspan.kernels.family import Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 
 
 class HybridState(NamedTuple):
@@ -140,9 +141,10 @@ def rebuild_hybrid(state):
         tidy_run(of_run(state, r), scratch, K, d)
 
 
-@inlined
-def recall(own, scratch, a, x, c, d):
-    """Nothing is needed."""
+@kernel
+def late_hybrid(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -152,7 +154,7 @@ def choose_hybrid(block, knobs, state):
 
 @kernel
 def learn_hybrid(block, state, a, y):
-    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, recall, learn)
+    learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, nothing, learn)
 
 
 @kernel
@@ -190,6 +192,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_hybrid,
+    late=late_hybrid,
     choose_once=choose_hybrid,
     learn_once=learn_hybrid,
     seen=seen,

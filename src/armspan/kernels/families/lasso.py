@@ -13,10 +13,11 @@ import numpy as np
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block
-from armspan.kernels.families.forced import FREE, forced_arm, nothing, predicted, shares
+from armspan.kernels.families.forced import FREE, forced_arm, predicted, shares
 from armspan.kernels.families.ols import DUE, ROWS
 from armspan.kernels.family import Family, Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_marked
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import LOWEST, best_of, row_of
 from armspan.kernels.marked import forced_marks
 from armspan.kernels.single import Precision
@@ -190,6 +191,27 @@ def advance_lasso(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def note(own, scratch, a, mark):
+    """Whether the pull was forced. Nothing is due meanwhile."""
+    due = own[11]
+    mark[0], due[a] = due[a], 0
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    own[11][a] = int(mark[0])
+    return True
+
+
+@kernel
+def late_lasso(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_lasso(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -240,6 +262,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_lasso,
+    late=late_lasso,
     choose_once=choose_lasso,
     learn_once=learn_lasso,
     seen=seen,

@@ -13,6 +13,7 @@ from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block, Tally
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import choose as optimism
 
@@ -155,6 +156,12 @@ def recall(own, scratch, a, x, c, d):
 
 
 @kernel
+def late_linear(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_linear(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -290,6 +297,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=advance,
+    late=late_linear,
     choose_once=for_many_arms(choose_linear, seen),
     learn_once=learn_linear,
     seen=seen,

@@ -18,6 +18,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.eigen import eigen
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, products, row_of, score
 
@@ -169,6 +170,12 @@ def recall(own, scratch, a, x, c, d):
     scratch[1][a], scratch[2][a], scratch[3][a] = measure(own[1], own[2], own[4], a, x, c, d)
 
 
+@exact_kernel
+def late_linrel(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
 @kernel
 def choose_linrel(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -204,6 +211,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_linrel,
+    late=late_linrel,
     choose_once=choose_linrel,
     learn_once=learn_linrel,
     seen=seen,

@@ -16,8 +16,9 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import is_tie
 from armspan.kernels.families import linear
-from armspan.kernels.families.linear import estimates, learn, learn_two, of_run, scratch_of
+from armspan.kernels.families.linear import estimates, learn, learn_two, of_run, recall, scratch_of
 from armspan.kernels.family import Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.linear import row_of, score
 from armspan.kernels.philox import real
@@ -109,6 +110,12 @@ def advance_mixed_2(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_mixed(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_mixed(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -136,6 +143,7 @@ FAMILY = replace(
     name="mixed",
     choose=choose,
     advance=lambda K, d: advance_mixed_2 if d == 2 else advance_mixed,
+    late=late_mixed,
     choose_once=choose_mixed,
     seen=seen,
     knobs=("alpha", "rule", "low", "high"),

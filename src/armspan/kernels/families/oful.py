@@ -14,6 +14,7 @@ from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, cholesky, row_of, score
 
@@ -105,6 +106,12 @@ def advance_oful(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_oful(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_oful(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -132,6 +139,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_oful,
+    late=late_oful,
     choose_once=linear.for_many_arms(choose_oful, seen),
     learn_once=learn_oful,
     seen=seen,

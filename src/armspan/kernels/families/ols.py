@@ -14,10 +14,11 @@ from armspan.kernels import linear as one
 from armspan.kernels._compile import exact_kernel, inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.families import linear
-from armspan.kernels.families.forced import FREE, forced_arm, learn_row, nothing, predicted, shares
+from armspan.kernels.families.forced import FREE, forced_arm, learn_row, predicted, shares
 from armspan.kernels.families.linear import LinearState, estimates, scratch_of
 from armspan.kernels.family import Family, Field, Seen
-from armspan.kernels.life import choose_once, learn_once, live
+from armspan.kernels.late import live_marked
+from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import LOWEST, best_of, row_of
 from armspan.kernels.marked import forced_marks
 
@@ -173,6 +174,27 @@ def advance_ols(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def note(own, scratch, a, mark):
+    """Whether the pull was forced. Nothing is due meanwhile."""
+    due = own[10]
+    mark[0], due[a] = due[a], 0
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    own[10][a] = int(mark[0])
+    return True
+
+
+@kernel
+def late_ols(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_ols(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -208,6 +230,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_ols,
+    late=late_ols,
     choose_once=choose_ols,
     learn_once=learn_ols,
     seen=seen,

@@ -27,6 +27,7 @@ FAMILY = replace(
     name="oracle",
     choose=choose,
     advance=lambda K, d: advance_oracle,
+    late=None,
     knobs=(),
     on_gpu=False,  # the generic kernel does not tell a policy the truth
 )

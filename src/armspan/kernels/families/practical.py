@@ -27,6 +27,7 @@ from armspan.kernels.choice import turn, turn_of, winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, row_of, score
 
@@ -176,6 +177,12 @@ def advance_practical(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_practical(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_practical(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -225,6 +232,7 @@ FAMILY = replace(
     tidy=rebuild,
     tidy_run=tidy_run,
     advance=lambda K, d: advance_practical,
+    late=late_practical,
     choose_once=linear.for_many_arms(choose_practical, seen, must_try_next),
     learn_once=learn_practical,
     seen=seen,

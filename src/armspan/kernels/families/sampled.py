@@ -12,8 +12,9 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING, winners
 from armspan.kernels.families import linear
-from armspan.kernels.families.linear import choose_by, estimates, learn, learn_two, of_run, scratch_of
+from armspan.kernels.families.linear import choose_by, estimates, learn, learn_two, of_run, recall, scratch_of
 from armspan.kernels.family import Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.normals import largest_of_normals
 from armspan.kernels.sampling import choose as sampling
@@ -41,6 +42,12 @@ def advance_sampled(block, knobs, marks, state, regret, curve, tally):
 def advance_sampled_2(block, knobs, marks, state, regret, curve, tally):
     """`live` with its loops unrolled for d = 2."""
     live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
+
+
+@kernel
+def late_sampled(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
 
 
 @kernel
@@ -82,6 +89,7 @@ FAMILY = replace(
     name="sampled",
     choose=choose,
     advance=lambda K, d: advance_sampled_2 if d == 2 else advance_sampled,
+    late=late_sampled,
     choose_once=choose_sampled,
     seen=seen,
     explains=False,

@@ -17,6 +17,7 @@ from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, score
 from armspan.kernels.marked import Marked
@@ -148,6 +149,29 @@ def learn_in_stage(block, state, a, y, s, d, scratch_of, of_run, measure, learn)
 
 
 @inlined
+def note(own, scratch, a, mark):
+    """The stage that has decided."""
+    mark[0] = scratch[3][a]
+
+
+@inlined
+def admit_by(measure, own, scratch, a, x, c, mark, d):
+    """Whether a stage is to learn it; what that knows of the arms, ruled out or not. Changes scratch."""
+    s = int(mark[0])
+    if s != NOWHERE:
+        for k in range(x.shape[1]):
+            scratch[0][k] = 0.0
+        measure(own, scratch, s, x, c, x.shape[1], d)
+        scratch[3][a] = s
+    return s != NOWHERE
+
+
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    return admit_by(measure, own, scratch, a, x, c, mark, d)
+
+
+@inlined
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return choose_by(measure, own, scratch, block, c, run, step, K, d)
 
@@ -191,6 +215,14 @@ def advance_staged(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of features."""
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
+
+
+@exact_kernel
+def late_staged(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
 
 
 @kernel
@@ -258,6 +290,7 @@ FAMILY = Family(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_staged,
+    late=late_staged,
     choose_once=choose_staged,
     learn_once=learn_staged,
     seen=seen,

@@ -16,15 +16,18 @@ from armspan.kernels.families.staged import (
     LIMITS,
     LOWEST,
     NOWHERE,
+    admit_by,
     choose_by,
     choose_with_stage,
     learn_in_stage,
+    note,
     recall_by,
     screen,
     seen_by,
     stages,
 )
 from armspan.kernels.family import Field, Seen
+from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.marked import Marked
 
@@ -122,6 +125,19 @@ def advance_staged_linrel(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
+@inlined
+def admit(own, scratch, a, x, c, mark, d):
+    return admit_by(measure, own, scratch, a, x, c, mark, d)
+
+
+@exact_kernel
+def late_staged_linrel(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_marked(
+        block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, note, admit, learn
+    )
+
+
 @kernel
 def choose_staged_linrel(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
@@ -173,6 +189,7 @@ FAMILY = replace(
     choose=choose,
     learn=learn,
     advance=lambda K, d: advance_staged_linrel,
+    late=late_staged_linrel,
     choose_once=choose_staged_linrel,
     learn_once=learn_staged_linrel,
     seen=seen,

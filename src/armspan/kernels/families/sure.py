@@ -14,8 +14,9 @@ from armspan.kernels.choice import contend, is_tie
 from armspan.kernels.families import oful
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.mixed import EPSILON_GREEDY, seen_by, share_out, shares_once
-from armspan.kernels.families.oful import learn, of_run, radius_of
+from armspan.kernels.families.oful import learn, of_run, radius_of, recall
 from armspan.kernels.family import Seen
+from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.linear import LOWEST, row_of, score, squared_distance
 from armspan.kernels.sampling import drawn, uniform_of
@@ -69,6 +70,12 @@ def advance_sure(block, knobs, marks, state, regret, curve, tally):
 
 
 @kernel
+def late_sure(block, knobs, marks, state, regret, curve, tally, post):
+    d = block.x.shape[2]
+    live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)
+
+
+@kernel
 def choose_sure(block, knobs, state):
     return choose_once(block, knobs, state, block.x.shape[2], scratch_of, of_run, choose)
 
@@ -88,6 +95,7 @@ FAMILY = replace(
     name="sure",
     choose=choose,
     advance=lambda K, d: advance_sure,
+    late=late_sure,
     choose_once=choose_sure,
     seen=seen,
     knobs=("alpha", "noise", "doubt", "bias"),

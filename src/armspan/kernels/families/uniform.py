@@ -11,7 +11,8 @@ from armspan.kernels.block import Block
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
 from armspan.kernels.family import Seen
-from armspan.kernels.life import choose_once, live
+from armspan.kernels.late import live_late
+from armspan.kernels.life import choose_once, live, nothing
 from armspan.kernels.philox import real
 from armspan.kernels.sampling import uniform_of
 
@@ -26,6 +27,11 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
 def advance_uniform(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of arms."""
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
+
+
+@kernel
+def late_uniform(block, knobs, marks, state, regret, curve, tally, post):
+    live_late(block, knobs, marks, state, regret, curve, tally, post, 0, scratch_of, of_run, choose, nothing, learn)
 
 
 @kernel
@@ -44,6 +50,7 @@ FAMILY = replace(
     name="uniform",
     choose=choose,
     advance=lambda K, d: advance_uniform,
+    late=late_uniform,
     choose_once=choose_uniform,
     seen=seen,
     knobs=(),

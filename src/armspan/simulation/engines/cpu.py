@@ -15,8 +15,6 @@ from armspan.policies.learners import FamilyLearner, StepNumbers
 from armspan.simulation import plan
 from armspan.simulation.engines.base import Engine
 from armspan.simulation.engines.blocks import MakeLearner, run_in_blocks
-from armspan.simulation.engines.interpreted import InterpretedLearner
-from armspan.simulation.engines.late import FamilyActor, waiting
 from armspan.simulation.engines.python import interpreted
 from armspan.simulation.job import Job
 
@@ -44,7 +42,7 @@ class CpuEngine(Engine):
             assert job.regions is not None
             counting: Any = partial(CountingLearner, job.env, knobs=job.policies[p].knobs(job.env))
             makers[p] = partial(counting, regions=job.regions, horizon=job.horizon)
-        if job.env.answers or job.env.late:
+        if job.env.answers:
             pieces, workers = plan.together(job.runs.size), 1  # Python code at every step, so threads do not help
         elif _all_compiled(job.env, job.policies):
             shape = job.env.n_arms, job.env.n_features, len(makers)
@@ -68,9 +66,6 @@ def _all_compiled(env: Environment, policies: list[Any]) -> bool:
 def _maker(policy: Any, env: Environment, seed: int) -> MakeLearner:
     if not _has_compiled_form(policy, env):
         return interpreted(policy, env, seed)
-    if env.late and policy.learns:
-        fresh, recurring = waiting(partial(FamilyActor, policy, env, seed), env, seed), env.n_contexts is not None
-        return lambda runs: InterpretedLearner([fresh(int(run)) for run in runs], recurring=recurring)
     numbers = StepNumbers()
 
     def make(runs: IntArray) -> Learner:
