@@ -79,23 +79,24 @@ def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
 def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[int, Led]:
     """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles."""
     few = z[:: -(-len(z) // MOST_CONTEXTS)]
-    draws, K, r = drawn.theta.shape
-    share = _leads(few, drawn, 0, margin)[:, None] == np.arange(K)
+    across = np.ascontiguousarray(few.T)
+    draws, _, r = drawn.theta.shape
     arms = np.flatnonzero(drawn.known)
-    arms = arms[np.argsort(share[:, arms].sum(axis=0), kind="stable")[:MOST_ARMS]]
+    share = np.count_nonzero(_leads(across, drawn, 0, margin)[arms], axis=1)
+    arms = arms[np.argsort(share, kind="stable")[:MOST_ARMS]]
     second = np.empty((draws, len(arms), r, r))
     shares = np.empty((draws, len(arms)))
     for i in range(draws):
-        leader = _leads(few, drawn, i, margin)
+        leads = _leads(across, drawn, i, margin)
         for place, a in enumerate(arms):
-            mine = few[leader == a]
+            mine = few.compress(leads[a], axis=0)
             shares[i, place], second[i, place] = len(mine), mine.T @ mine
     spreads = np.linalg.eigvalsh(second)[:, :, 0]
     last = min(math.ceil((1 - alpha) * draws), draws - 1)
     found = {}
     for place, a in enumerate(arms):
         which = (int(np.argsort(numbers[:, place], kind="stable")[last]) for numbers in (shares, spreads))
-        found[int(a)] = Led(*(_leads(z, drawn, i, margin) == a for i in which))
+        found[int(a)] = Led(*(_leads(z.T, drawn, i, margin)[a] for i in which))
     return found
 
 
@@ -130,11 +131,10 @@ def alike(
     return reach
 
 
-def _leads(z: FloatArray, drawn: Plausible, draw: int, margin: float) -> FloatArray:
-    """The arm that leads each context by the margin with one draw of the coefficients, -1 where none does."""
-    means = z @ drawn.theta[draw].T
-    means[:, ~drawn.known] = -np.inf
-    rows, top = np.arange(len(z)), np.argmax(means, axis=1)
-    height = means[rows, top]
-    means[rows, top] = -np.inf
-    return np.where(height - means.max(axis=1) >= margin, top, -1)
+def _leads(across: FloatArray, drawn: Plausible, draw: int, margin: float) -> BoolArray:
+    """Which arm leads each context (K, n) by the margin with one draw of the coefficients; the contexts are (r, n)."""
+    means = drawn.theta[draw] @ across
+    means[~drawn.known] = -np.inf
+    top = means.max(axis=0)
+    near = (means > top - margin).sum(axis=0, dtype=np.int32)
+    return np.asarray((means == top) & (near <= 1))

@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from statistics import NormalDist
 
 
 def binomial_limits(hits: int, n: int, alpha: float) -> tuple[float, float]:
@@ -58,13 +59,25 @@ def _fraction(x: float, a: float, b: float) -> float:
     return (value - 1) / a
 
 
+def _near(probability: float, a: float, b: float) -> float:
+    """About where I_x(a, b) reaches a probability (Abramowitz and Stegun, 26.5.22); the mean where that is unknown."""
+    if a <= 1 or b <= 1 or not 0 < probability < 1:
+        return a / (a + b)
+    y, p, q = -NormalDist().inv_cdf(probability), 1 / (2 * a - 1), 1 / (2 * b - 1)
+    h, bend = 2 / (p + q), (y * y - 3) / 6
+    w = y * math.sqrt(h + bend) / h - (q - p) * (bend + 5 / 6 - 2 / (3 * h)) if h + bend > 0 else math.nan
+    return a / (a + b * math.exp(2 * w)) if abs(w) < 300 else a / (a + b)
+
+
 @lru_cache(maxsize=4096)
 def beta_quantile(probability: float, a: float, b: float) -> float:
     """Where I_x(a, b) reaches a probability: by Newton's method, or half-way where that leaves what is still possible.
 
     It ends when the next error would be about the square of 1e-10, relative to x and to 1 - x.
     """
-    low, high, x = 0.0, 1.0, a / (a + b)
+    if a == 1 and probability < 1:
+        return -math.expm1(math.log1p(-probability) / b)
+    low, high, x = 0.0, 1.0, _near(probability, a, b)
     for _ in range(1100):  # so often a number can be halved
         excess = beta_cdf(x, a, b) - probability
         low, high = (x, high) if excess < 0 else (low, x)

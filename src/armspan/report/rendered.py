@@ -24,7 +24,7 @@ def rendered(figure: "Figure", kind: str) -> bytes:
 
 
 def _lay_out(figure: "Figure") -> None:
-    """Let everything have its place for good. While a figure has a layout engine, Matplotlib draws it twice to save it."""
+    """Let everything have its place for good: while a figure has a layout engine, it is drawn twice to be saved."""
     import matplotlib
 
     engine, usual = figure.get_layout_engine(), figure.dpi
