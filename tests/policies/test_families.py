@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from armspan import EpochGreedy, Greedy, LinUCB, LinUCBd, simulate
+from armspan._told import warn_once
 from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import families
@@ -50,6 +51,7 @@ class OwnLearner(LinUCB):
 
 @pytest.mark.parametrize("engine", ["cpu", "python", "auto"])
 def test_a_subclass_with_a_reference_of_its_own_is_run_by_it(engine: str, caplog: Any) -> None:
+    warn_once.cache_clear()
     with caplog.at_level(logging.WARNING, logger="armspan"):
         result = simulate(ENV, AlwaysFirst(alpha=1.0), horizon=60, runs=2, engine=engine)
     cost = float(ENV.reward_table[1] @ ENV.probabilities - ENV.reward_table[0] @ ENV.probabilities)

@@ -28,6 +28,7 @@ from armspan.environments import (
     sparse_problem,
 )
 from armspan.errors import BadFile, NotApplicable
+from armspan.experiments.ahead import compile_ahead
 from armspan.experiments.competitors import entries
 from armspan.experiments.standing import Bout, Problem
 from armspan.policies import Policy
@@ -35,7 +36,9 @@ from armspan.simulation import Result, load_result, simulate
 from armspan.simulation.fingerprint import fingerprint
 
 WORTH_PROCESSES = 1_000_000
-"""Steps from which on processes share a problem whose every run needs Python, which threads do not speed up."""
+"""Steps from which on processes share the problem in which some policies need Python, which threads do not speed up."""
+WORTH_COMPILING = 1000
+"""Steps from which on kernels are compiled ahead, in several processes."""
 TIMED_ON = "bent"
 """The problem in which steps are timed: not the smallest, and every policy takes part in it."""
 TIMED_STEPS, TIMED_RUNS, TIMED_ROUNDS = 2000, 16, 3
@@ -122,13 +125,22 @@ def run_arena(
 
     horizon : the most steps of every bout, if fewer than the arena's are wanted.
     """
+    plan, kept = [], dict[str, Result]()
     for problem in PROBLEMS:
         env, steps = problem.make(), min(problem.horizon, horizon or problem.horizon)
         policies = [policy.within(steps) for policy in entries(env, steps)]
         wanted: dict[str, Any] = {"horizon": steps, "runs": runs, "seed": seed}
-        result = None if folder is None else _kept(folder / f"{problem.key}.npz", fingerprint(env, policies), wanted)
+        plan.append((problem, env, policies, wanted))
+        found = None if folder is None else _kept(folder / f"{problem.key}.npz", fingerprint(env, policies), wanted)
+        if found is not None:
+            kept[problem.key] = found
+    left = [(env, policies) for problem, env, policies, _ in plan if problem.key not in kept]
+    if left and available_cores() > 1 and (horizon or WORTH_COMPILING) >= WORTH_COMPILING:
+        compile_ahead(left, runs=runs, progress=announce("compiling"))
+    for problem, env, policies, wanted in plan:
+        result = kept.pop(problem.key, None)
         if result is None:
-            shared_out = env.late and runs * steps * len(policies) >= WORTH_PROCESSES
+            shared_out = env.late and runs * wanted["horizon"] * len(policies) >= WORTH_PROCESSES
             options: dict[str, Any] = {"backend": "processes", "workers": available_cores()} if shared_out else {}
             result = simulate(env, policies, **wanted, **options, engine="cpu", progress=announce(problem.key))
             if folder is not None:

@@ -1,11 +1,11 @@
 """The engine "cpu": compiled families on all cores, and Python for policies without a compiled form."""
 
-import logging
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from armspan._told import warn_once
 from armspan._typing import IntArray
 from armspan.environments import Environment
 from armspan.events import CountingLearner
@@ -17,8 +17,6 @@ from armspan.simulation.engines.base import Engine
 from armspan.simulation.engines.blocks import MakeLearner, run_in_blocks
 from armspan.simulation.engines.python import interpreted
 from armspan.simulation.job import Job
-
-LOG = logging.getLogger("armspan")
 
 
 class CpuEngine(Engine):
@@ -37,7 +35,7 @@ class CpuEngine(Engine):
         makers = [_maker(policy, job.env, job.seed) for policy in job.policies]
         for policy in job.policies:
             if isinstance(policy, Policy) and not _has_compiled_form(policy, job.env):
-                LOG.warning("%s has no compiled form: its reference runs, one step of one run at a time", policy.name)
+                warn_once(f"{policy.name} has no compiled form: its reference runs, one step of one run at a time")
         for p in job.events:
             assert job.regions is not None
             counting: Any = partial(CountingLearner, job.env, knobs=job.policies[p].knobs(job.env))
