@@ -27,13 +27,13 @@ def _by_kernel(work: Iterable[Work]) -> list[Work]:
     """Policies that share a kernel together, in the first environment in which they do."""
     found: dict[Any, Work] = {}
     for env, policies in work:
-        own: dict[Any, Work] = {}
+        own = dict[Any, Work]()
         for policy in policies:
             if policy.compiled is not None:
                 how = family(policy.compiled)
                 kernel = how.late if env.late and policy.learns else how.advance(env.n_arms, env.n_features)
                 own.setdefault(getattr(kernel, "alone", kernel), (env, []))[1].append(policy)
-        found = own | found
+        found |= {kernel: those for kernel, those in own.items() if kernel not in found}
     return list(found.values())
 
 
