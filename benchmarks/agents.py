@@ -45,7 +45,7 @@ def steps() -> None:
 
 
 def _step_times(K: int, d: int, pulls: int) -> list[float]:
-    """Microseconds a step: NumPy and armspan with a shared context, NumPy and armspan with a row an arm."""
+    """Microseconds per step: NumPy and armspan with a shared context, NumPy and armspan with one row per arm."""
     rng = np.random.default_rng(0)
     n = max(60, min(2000, 400_000 // (K * d)))
     shared, own = rng.normal(size=(n, d)) / np.sqrt(d), rng.normal(size=(n, K, d)) / np.sqrt(d)

@@ -32,7 +32,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def best_side_by_side(actions: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
-    """Nanoseconds a step of each action, given as (call, steps in it): the best of a few rounds, taken in turns."""
+    """Nanoseconds per step of each action, given as (call, steps in it): the best of a few rounds, taken in turns."""
     best = dict.fromkeys(actions, np.inf)
     for _ in range(ROUNDS):
         for name, (action, steps) in actions.items():
@@ -41,7 +41,7 @@ def best_side_by_side(actions: dict[str, tuple[Callable[[], object], int]]) -> d
 
 
 def beside_numpy() -> None:
-    """Figure 1a, LinUCB-d: nanoseconds a run and step."""
+    """Figure 1a, LinUCB-d: nanoseconds per run and step."""
     env = paper_1a()
 
     def draw_alone(first_run: int, last_run: int) -> None:
@@ -66,7 +66,7 @@ def beside_numpy() -> None:
     )
     row = "  {:<58}{:>12,.1f}{:>12}"
     print(
-        f"Figure 1a, LinUCB-d: nanoseconds a run and step (armspan on {cores} cores: {RUNS} runs x {HORIZON:,} steps)"
+        f"Figure 1a, LinUCB-d: nanoseconds per run and step (armspan on {cores} cores: {RUNS} runs x {HORIZON:,} steps)"
     )
     print("  {:<58}{:>12}{:>12}".format("", "ns", "ratio"))
     print(row.format(f"armspan, {cores} cores", times["ours"], ""))
@@ -88,7 +88,7 @@ def in_lanes() -> None:
     for K, d in ((3, 3), (5, 4), (5, 5)):
         problems[K, d] = FiniteContexts(rng.random((K, 8, d)), rng.random((K, d)))
     runs, cores = 128, available_cores()
-    print(f"\nRuns in lanes: nanoseconds a run and step, LinUCB-d, {runs} runs, one core (goal 3x, then 1.5x)")
+    print(f"\nRuns in lanes: nanoseconds per run and step, LinUCB-d, {runs} runs, one core (goal 3x, then 1.5x)")
     print(f"  {'K, d':<8}{'one by one':>12}{'in lanes':>12}{'ratio':>8}{'draws alone':>14}{'lanes / draws':>16}")
 
     def simulated(env: Environment, most_arms: int, horizon: int, n_runs: int = runs, workers: int = 1) -> None:
@@ -135,7 +135,7 @@ def on_many_cores() -> None:
     cores = available_cores()
     counts = [count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores] + [cores]
     box = BoxContexts(np.random.default_rng(0).normal(size=(10, 10)), -1, 1)
-    print("\nNanoseconds a run and step, LinUCB-d, by the number of cores")
+    print("\nNanoseconds per run and step, LinUCB-d, by the number of cores")
     print(f"  {'':<32}" + "".join(f"{count:>9}" for count in counts))
     for env, name, horizon in ((paper_1a(), "figure 1a", 200_000), (box, "box, 10 arms, 10 features", 4_000)):
         for runs in (RUNS, 512):
@@ -198,14 +198,14 @@ def growth_with_size() -> None:
         action = lambda: simulate(env, LinUCBd(), horizon=horizon, runs=4, workers=1, checkpoints=[horizon])  # noqa: E731
         return min(seconds(action) for _ in range(ROUNDS)) / (4 * horizon) * 1e6
 
-    print("\nMicroseconds a step, continuous contexts, one core")
+    print("\nMicroseconds per step, continuous contexts, one core")
     arms, features = (10, 20, 40, 80, 160), (16, 32, 64, 128, 256)
     by_arms, by_features = [cost(K, 16) for K in arms], [cost(10, d) for d in features]
     print("  arms (d = 16)     " + "".join(f"{K:>9}" for K in arms) + "    exponent")
-    print("  us a step         " + "".join(f"{value:>9.2f}" for value in by_arms) + f"{slope(arms, by_arms):>12.2f}")
+    print("  us per step       " + "".join(f"{value:>9.2f}" for value in by_arms) + f"{slope(arms, by_arms):>12.2f}")
     print("  features (K = 10) " + "".join(f"{d:>9}" for d in features))
     values = "".join(f"{value:>9.2f}" for value in by_features)
-    print("  us a step         " + values + f"{slope(features, by_features):>12.2f}")
+    print("  us per step       " + values + f"{slope(features, by_features):>12.2f}")
 
 
 def slope(sizes: tuple[int, ...], costs: list[float]) -> float:

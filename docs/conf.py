@@ -68,7 +68,7 @@ html_sidebars = {page: [] for page in ("index", "start", "theory", "glossary", "
 html_theme_options = {
     "logo": {"text": "armspan", "alt_text": "armspan, start page"},
     "icon_links": [{"name": "Source code on GitHub", "url": repository, "icon": "fa-brands fa-github"}],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "show_nav_level": 1,

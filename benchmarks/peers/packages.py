@@ -62,12 +62,12 @@ class Peer:
         ready.write_text(contents)
 
     def measure(self) -> list[tuple[float, float]]:
-        """Microseconds a step in every cell: (the package's, NumPy's in the same process)."""
+        """Microseconds per step in every cell: (the package's, NumPy's in the same process)."""
         command = [str(self.python), "-m", "benchmarks.peers.runner", self.name]
         return [(theirs, numpys) for theirs, numpys in json.loads(self.run(command, MEASURE_SECONDS).splitlines()[-1])]
 
     def race(self, courses: list[Path]) -> list[dict[str, Any]]:
-        """Regret of each run, and microseconds a step, in each of the arena's problems; see `race`."""
+        """Regret of each run, and microseconds per step, in each of the arena's problems; see `race`."""
         command = [str(self.python), "-m", "benchmarks.peers.runner", self.name, *map(str, courses)]
         return list(json.loads(self.run(command, MEASURE_SECONDS).splitlines()[-1]))
 

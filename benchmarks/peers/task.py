@@ -73,7 +73,7 @@ class Contest:
             steps *= 2
 
     def round(self) -> float:
-        """Seconds a step, over as many steps as the budget allows."""
+        """Seconds per step, over as many steps as the budget allows."""
         steps = int(np.clip(self.budget / self.last, 2, MOST_STEPS))
         self.last = self.seconds_a_step(steps)
         return self.last
@@ -96,7 +96,7 @@ class Contest:
 
 
 def measure(make: Maker) -> list[tuple[float, float]]:
-    """Microseconds a step in every cell, (theirs, NumPy's): medians of a few rounds, taken in turns."""
+    """Microseconds per step in every cell, (theirs, NumPy's): medians of a few rounds, taken in turns."""
     cells = []
     for n_arms, n_features in CELLS:
         pair = Contest(make, n_arms, n_features, BUDGET), Contest(by_hand, n_arms, n_features, BUDGET / 2)

@@ -1,5 +1,7 @@
 // Tables and pictures that are wider than the page: say so at their edge, and let the keyboard scroll them.
+// Heads of columns say what they are the heads of, for those who listen to a page.
 document.addEventListener("DOMContentLoaded", () => {
+  for (const head of document.querySelectorAll(".bd-article thead th")) head.scope = "col";
   const boxes = ".pst-scrollable-table-container, .bd-article :has(> img.wide), div.highlight > pre, .cell_output div.highlight";
   for (const box of document.querySelectorAll(boxes)) {
     const look = () => {

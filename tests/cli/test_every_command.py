@@ -46,7 +46,7 @@ WRONG: dict[str, list[tuple[list[str], str]]] = {
     ],
     "simulate": [([SPEC, "--precision", "float16"], "precision must be one of float64, float32, got 'float16'")],
     "sweep": [([GRID, "--workers", "0"], "workers must be an integer >= 1, got 0")],
-    "explain-run": [([GRID], "the spec has an unknown key 'environments'; known are horizon, ")],
+    "explain-run": [([GRID], "the spec has environments, not one environment, so it is for `armspan sweep`")],
     "bound": [([SPEC, "--horizon", "0"], "horizon must be an integer from 1 to 4294967296, got 0")],
     "audit": [
         ([LOG, "--arm", "offer", "--reward", "spent", "--level", "2"], "level must be > 0 and < 0.5, got 2"),

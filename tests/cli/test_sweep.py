@@ -63,8 +63,11 @@ def test_backends_give_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         (["sweep", EXAMPLE, "--workers", "0"], "workers must be an integer >= 1, got 0"),
         (["sweep", EXAMPLE, "--runs", "0"], "runs must be an integer from 1"),
         (["sweep", EXAMPLE, "--out", "/proc/nowhere"], "--out must be a folder that can be written, got /proc/now"),
-        (["sweep", str(ROOT / "examples" / "offers.toml")], "the sweep has an unknown key 'environment'"),
-        (["simulate", EXAMPLE], "the spec has an unknown key 'environments'"),
+        (
+            ["sweep", str(ROOT / "examples" / "offers.toml")],
+            "the sweep has one environment, not environments, so",
+        ),
+        (["simulate", EXAMPLE], "the spec has environments, not one environment, so it is for `armspan sweep`"),
         (["simulate", str(ROOT / "examples" / "offers.toml"), "--backend", "cloud"], "backend must be None"),
     ],
 )

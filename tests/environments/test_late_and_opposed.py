@@ -263,6 +263,24 @@ def test_engines_agree_on_late_rewards_in_every_family(name: str) -> None:
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
 
 
+def test_engines_agree_on_late_rewards_of_a_lasso_that_takes_long_to_fit() -> None:
+    rng = np.random.default_rng(0)
+    env = FiniteContexts(rng.normal(size=(6, 9, 6)), rng.normal(size=(6, 6)), noise=0.5)
+    env = DelayedRewards(env, steps=125, mean=5.0, lost=0.1)  # type: ignore[assignment]
+    fast, slow = (simulate(env, LassoBandit(), horizon=250, runs=2, engine=engine) for engine in ("cpu", "python"))
+    np.testing.assert_array_equal(fast.suboptimal_pulls, slow.suboptimal_pulls)
+
+
+def test_delays_longer_than_any_simulation_are_like_lost_rewards() -> None:
+    policies, options = [LinUCBd(), Greedy()], {"horizon": 60, "runs": 3, "engine": "cpu"}
+    never, late, later = (
+        simulate(DelayedRewards(paper_1b(), **how), policies, **options).pseudo_regret  # type: ignore[arg-type]
+        for how in ({"lost": 1.0}, {"steps": 2**32}, {"mean": 2.0**32, "steps": 60})
+    )
+    np.testing.assert_array_equal(late, never)
+    np.testing.assert_array_equal(later, never)
+
+
 def test_a_fixed_delay_is_that_long() -> None:
     assert heard() == [(step, step) for step in range(1, 2000)]  # learnt before the next choice
     assert heard(steps=10) == [(step, step + 10) for step in range(1, 1990)]
@@ -382,6 +400,8 @@ def test_a_function_may_be_the_adversary() -> None:
     [
         (lambda: DelayedRewards(paper_1a(), steps=-1), "steps must be an integer"),
         (lambda: DelayedRewards(paper_1a(), mean=-1.0), "mean must be"),
+        (lambda: DelayedRewards(paper_1a(), steps=2**33), "steps must be an integer from 0 to 4294967296"),
+        (lambda: DelayedRewards(paper_1a(), mean=1e17), "mean must be at most 4294967296, got 1e"),
         (lambda: DelayedRewards(paper_1a(), lost=1.5), "lost must be from 0 to 1, got 1.5"),
         (lambda: PerturbedContexts([[1.0, 0.0]], 0.1), "theta must have at least 2 arms, one per row, got 1"),
         (lambda: PerturbedContexts(THETA, -0.1), "sigma must be"),

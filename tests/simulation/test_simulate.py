@@ -33,7 +33,7 @@ def test_the_python_engine_makes_the_same_choices_as_the_cpu_engine(env: Any, ho
 @pytest.mark.parametrize("env", [paper_1a(), paper_1b(), paper_1c(3)], ids=lambda env: env.name)
 def test_engines_agree_over_a_longer_run(env: Any) -> None:
     policies = FOUR if env.n_contexts else FOUR[:3]
-    python, cpu = (simulate(env, policies, horizon=1500, runs=2, engine=engine) for engine in ("python", "cpu"))
+    python, cpu = (simulate(env, policies, horizon=900, runs=2, engine=engine) for engine in ("python", "cpu"))
     np.testing.assert_allclose(python.pseudo_regret, cpu.pseudo_regret, rtol=1e-9, atol=1e-9)
 
 

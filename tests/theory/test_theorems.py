@@ -158,7 +158,8 @@ def test_bounds_of_environments() -> None:
     assert b.total < a.total / 10  # more diversity, lower bound
     assert problem_numbers(paper_1a()).worst_step == pytest.approx(0.22)
     with pytest.raises(
-        NotApplicable, match=r"no theorem applies to diversity dial at 0\. Best in contexts that do not"
+        NotApplicable,
+        match=r"no theorem applies to this problem \(diversity dial at 0\)\. Best in contexts",
     ):
         regret_bound(diversity_dial(0.0))
 

@@ -25,7 +25,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "audit",
-        help="find out whether the contexts of a log are diverse",
         description="Ask two questions about logged decisions: are their contexts diverse, and is there a gap? The "
         "answers are yes, no or not known. The log is a CSV or Parquet table with one row per decision.",
         example=EXAMPLE,

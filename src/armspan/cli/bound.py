@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "bound",
-        help="measure how diverse a problem is, and bound its regret",
         description="Measure how diverse the contexts are in a problem described by a TOML or JSON file, and print "
         "the paper's bound on its regret, if there is one.",
         example=EXAMPLE,

@@ -20,7 +20,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "completion",
-        help="print a script for completion in a shell",
         description="Print a script with which bash, zsh or fish completes armspan's commands, options, values and "
         "file names when you press Tab.",
         example=EXAMPLE,

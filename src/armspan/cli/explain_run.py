@@ -22,7 +22,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "explain-run",
-        help="explain why regret came out as it did",
         description="Run an experiment that a TOML or JSON file describes, and split the regret of its linear policies "
         "by the events of the paper's proof.",
         example=EXAMPLE,

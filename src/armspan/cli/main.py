@@ -4,33 +4,29 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import armspan
 from armspan.cli.output import warn
-from armspan.cli.parser import Parser
+from armspan.cli.parser import COMMANDS, Parser
 from armspan.errors import ArmspanError
 
 
-def parser() -> Parser:
-    """All commands."""
-    from armspan.cli import audit, bound, completion, explain_run, reproduce, simulate, sweep, warm_up
-
-    top = _bare()
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (reproduce, simulate, sweep, explain_run, bound, audit, warm_up, completion):
-        command.add_parser(commands)
-    top.commands = dict(commands.choices)
-    return top
-
-
-def _bare() -> Parser:
-    """Without commands, which import all that they run: enough for the version, and there at once."""
+def parser(needed: Sequence[str] = tuple(COMMANDS)) -> Parser:
+    """With the commands that are needed; of others, which would import all that they run, only what they are for."""
     top = Parser(
         prog="armspan",
         description="Linear contextual bandits with diverse contexts.",
         epilog="Each command has its own help, with an example: armspan COMMAND --help",
     )
     top.add_argument("--version", action="version", version=f"armspan {armspan.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, about in COMMANDS.items():
+        if name in needed:
+            import_module(f"armspan.cli.{name.replace('-', '_')}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=about)
+    top.commands = dict(commands.choices)
     return top
 
 
@@ -40,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _print_anything()
         words = sys.argv[1:] if arguments is None else list(arguments)
-        (_bare() if words[:1] == ["--version"] else parser()).parse_args(words, args)
+        parser(words[:1]).parse_args(words, args)
         return int(args.run(args))
     except ArmspanError as error:
         return _refuse(str(error))

@@ -9,6 +9,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
+COMMANDS = {
+    "reproduce": "reproduce the paper's figures",
+    "simulate": "run an experiment that a file describes",
+    "sweep": "run every policy in every environment of a grid",
+    "explain-run": "explain why regret came out as it did",
+    "bound": "measure how diverse a problem is, and bound its regret",
+    "audit": "find out whether the contexts of a log are diverse",
+    "warm-up": "compile everything ahead of time, for a container image",
+    "completion": "print a script for completion in a shell",
+}
+"""The commands, and what each is for."""
 _SAID = {"expected one argument": "must have a value", "ignored explicit argument": "must have no value, got"}
 """What argparse says of an argument, in our words."""
 
@@ -74,17 +85,17 @@ def _sentence(message: str) -> str:
     return f"{name} {said}" if said.startswith("must ") else f"{name}: {said}"
 
 
-def add_command(commands: Any, name: str, *, help: str, description: str, example: str) -> Parser:  # noqa: A002
+def add_command(commands: Any, name: str, *, description: str, example: str) -> Parser:
     """A command's parser, with an example at the end of its help."""
     width = max(shutil.get_terminal_size().columns - 2, 20)  # what argparse takes for the rest of the help
     parser: Parser = commands.add_parser(
         name,
-        help=help,
+        help=COMMANDS[name],
         description=textwrap.fill(description, width),
         epilog=f"example:\n{textwrap.indent(example, '  ')}",
         formatter_class=_Help,
     )
-    parser.about = help
+    parser.about = COMMANDS[name]
     return parser
 
 

@@ -45,7 +45,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "reproduce",
-        help="reproduce the paper's figures",
         description="Reproduce Figure 1 of the paper (1a, 1b, 1c), and the figures that armspan adds to it: dial, "
         "idea, predictions, tails, arena and adversary.",
         example=EXAMPLE,

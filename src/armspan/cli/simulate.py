@@ -20,7 +20,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "simulate",
-        help="run an experiment that a file describes",
         description="Run an experiment that a TOML or JSON file describes: policies in an environment, and their "
         "regret.",
         example=EXAMPLE,

@@ -31,7 +31,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "sweep",
-        help="run every policy in every environment of a grid",
         description="Run every policy in every environment that a TOML or JSON file describes. With --out, finished "
         "cells are kept, and a second start computes only what is missing.",
         example=EXAMPLE,
@@ -82,6 +81,9 @@ def run(args: argparse.Namespace) -> int:
             from armspan.report import figures
 
             figures.save(figures.sweep_figure(rows, spec.name), folder, "figure")
+        if folder is not None and not args.json:
+            figure = ", and the figure in figure.svg" if draws and len(rows) else ""
+            show(f"The table is in {folder / 'table.csv'}{figure}.")
     if stop is not None:
         raise stopped(stop, folder, finished=rows is not None)
     return 0

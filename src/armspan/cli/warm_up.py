@@ -18,7 +18,6 @@ def add_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "warm-up",
-        help="compile everything ahead of time, for a container image",
         description="Compile what agents and simulations on a CPU need, and keep it in a cache on disk. The cache is "
         "in NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder; the same must be set when armspan is used.",
         example=EXAMPLE,

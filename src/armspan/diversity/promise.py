@@ -27,7 +27,7 @@ def regret_bound(env: Audited) -> theory.Bound:
     report = audit(env)
     promise = report.verdicts[0]
     if promise.answer != "yes":
-        raise NotApplicable(f"no theorem applies to {env.name}. {promise.reason}")
+        raise NotApplicable(f"no theorem applies to this problem ({env.name}). {promise.reason}")
     if not getattr(env, "independent_arrivals", True):
         raise NotApplicable(
             f"the theorems' constant is for contexts that arrive independently, but those of {env.name} do not; "

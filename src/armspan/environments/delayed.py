@@ -12,6 +12,9 @@ from armspan.environments.base import Environment, Stream
 from armspan.environments.custom import CustomEnvironment
 from armspan.errors import InvalidParameter
 
+LONGEST = 2**32
+"""Steps: no simulation is longer."""
+
 
 class DelayedRewards(Environment):
     """Another environment, whose rewards come late: a policy has to decide before it has learnt them.
@@ -39,8 +42,10 @@ class DelayedRewards(Environment):
         if isinstance(env, DelayedRewards):
             raise InvalidParameter("env must have rewards that come at once, got one whose rewards are late already")
         self.env = env
-        self.steps = _validate.whole("steps", steps, at_least=0)
+        self.steps = _validate.whole("steps", steps, at_least=0, at_most=LONGEST)
         self.mean = _validate.real("mean", mean, at_least=0)
+        if self.mean > LONGEST:
+            raise InvalidParameter(f"mean must be at most {LONGEST}, got {mean:g}")
         self.lost = _validate.real("lost", lost, at_least=0)
         if self.lost > 1:
             raise InvalidParameter(f"lost must be from 0 to 1, got {lost:g}")

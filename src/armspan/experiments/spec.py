@@ -75,6 +75,8 @@ def read_content(path: str | PathLike[str]) -> Mapping[str, Any]:
 
 def parse_spec(content: Mapping[str, Any], *, default_name: str = "experiment") -> Spec:
     """A spec from what a TOML file holds."""
+    if "environments" in content and "environment" not in content:
+        raise InvalidParameter("the spec has environments, not one environment, so it is for `armspan sweep`")
     check_keys("the spec", content, needs=("horizon", "environment", "policies"), may=("name", "runs", "seed"))
     policies = tables("policies", content["policies"])
     return Spec(

@@ -35,6 +35,8 @@ def load_sweep(path: str | PathLike[str]) -> SweepSpec:
 
 def parse_sweep(content: Mapping[str, Any], *, default_name: str = "sweep") -> SweepSpec:
     """A sweep from what such a file holds."""
+    if "environment" in content and "environments" not in content:
+        raise InvalidParameter("the sweep has one environment, not environments, so it is for `armspan simulate`")
     check_keys("the sweep", content, needs=("horizon", "environments", "policies"), may=("name", "runs", "seed"))
     return SweepSpec(
         name=text("name", content.get("name", default_name)),

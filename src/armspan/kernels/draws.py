@@ -266,4 +266,4 @@ def late_by(seed, run, step, mean, lost):
     w0, w1, _, _ = words(seed, run, step, 0, DELAYS)
     if unit(w1) < lost:
         return -1
-    return int(log_unit(real(w0)) / math.log(mean / (1.0 + mean))) if mean > 0.0 else 0
+    return int(-log_unit(real(w0)) / math.log1p(1.0 / mean)) if mean > 0.0 else 0

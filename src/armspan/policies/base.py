@@ -46,6 +46,7 @@ class Application:
     name: str = "an agent"
     noise_scale: float = 1.0
     n_contexts: int | None = 0
+    late: ClassVar[bool] = False
     elsewhere: ClassVar[str] = ""  # bounds of an agent can be given to its policy alone
 
 

@@ -28,7 +28,7 @@ class LinUCB(OptimisticPolicy):
 
     Notes
     -----
-    Use it as the first choice in an application, with alpha="practical" or a small constant.
+    Use it as the first choice in an application, with alpha="practical".
 
     References
     ----------

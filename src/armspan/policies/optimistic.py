@@ -156,7 +156,7 @@ class OptimisticPolicy(IndexPolicy):
     alpha : float, array, function, "practical" or "estimated", optional
         How much to explore; a number, an array over t or a function of t is α_t itself. Theory: the paper's
         α_t = l·s + R√((2 + d) log f(t)), if left out, which is safe and slow. Practice: "practical", which explores far
-        less, and for which nothing is proved. That is σ̂·√log(t + 1), where σ̂ is estimated from the residuals, after
+        less, and for which nothing is proved. That is R̂·√log(t + 1), where R̂ is estimated from the residuals, after
         one pull of every arm, which is repeated now and then while its reward has not come; with shared=True, after one
         pull of each of the first d arms. What is not known yet may be as large as rewards are, so it adds ȳ·w²/d to the
         index, where w² = xᵀV⁻¹x and ȳ is the root mean square of the rewards. The ridge is l²/d unless you give one.

@@ -60,6 +60,10 @@ def _member(name: str, member: Any, classifiers: bool) -> Any:
         if not hasattr(member, "classes_") or not hasattr(member, "n_features_in_"):
             raise InvalidParameter(f"{name} must be a classifier that has been fitted, got {member!r:.60}")
         return Classified(member, name)
+    if hasattr(member, "agent"):
+        raise InvalidParameter(
+            f"{name} must be an arm, parameters or a function, not a policy, which learns: {member!r:.60}"
+        )
     if np.ndim(member) == 0:
         return _validate.whole(name, member, at_least=0)
     theta = _validate.array(name, member, shape=("K", "d"))

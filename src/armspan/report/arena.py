@@ -91,8 +91,14 @@ def _notes(arena: Arena) -> str:
     if arena.microseconds and timed is not None:
         notes.append(
             f"µs per step: one core's time for a step of a simulation of “{TIMED_ON}” (K = {timed.n_arms}, "
-            f"d = {timed.n_features}, {timed.n_contexts} contexts), each policy alone, contexts and noise included."
+            f"d = {timed.n_features}, {timed.n_contexts} contexts), each policy alone, contexts and noise included; "
+            "who sits that out is timed in the first problem in which he takes part."
         )
+    verdicts = [verdict for bout in arena.bouts for verdict in bout.growth.values()]
+    notes.append(
+        f"Growth is undecided in {verdicts.count('undecided')} of {len(verdicts)} cases: so few steps seldom tell "
+        "constant regret from a logarithm, or that from a root. A dash: undecided everywhere."
+    )
     return " ".join(notes)
 
 

@@ -88,7 +88,7 @@ def _checked(content: dict[str, Any]) -> Peers:
 
 
 def rows(bout: PeerBout) -> list[list[str]]:
-    """One row a contestant, as in `HEAD`."""
+    """One row per contestant, as in `HEAD`."""
     first, ratios = bout.entrants[0], beside(bout)
     return [
         [

@@ -14,7 +14,7 @@ LANDMARKS = 5
 
 
 def write_curves(results: Mapping[str, Result], path: Path) -> None:
-    """One row a figure, policy and checkpoint: mean, standard deviation and 95 % interval of the pseudo-regret."""
+    """One row per figure, policy and checkpoint: mean, standard deviation and 95 % interval of the pseudo-regret."""
     text = StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["figure", "policy", "step", "runs", "mean", "sd", "low", "high"])

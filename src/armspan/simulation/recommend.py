@@ -48,7 +48,7 @@ def recommend(
     horizon : int, optional
         How many steps you will take, and so will the rehearsal, up to a million. If left out, it is 10,000, except
         where a rehearsal may take long, or where an application should not wait for it: in an environment that is
-        written in Python, or whose rewards come late, and for a log, rules decide.
+        written in Python, and for a log, rules decide.
     progress : function, optional
         Called as progress(done, total) in a rehearsal.
 

@@ -55,7 +55,7 @@ class CellFolder:
         return measures
 
     def write(self, key: str, cell: Cell, size: Size, runs: IntArray, values: FloatArray, measures: Measures) -> None:
-        """Keep a cell: a row a run, a column a checkpoint, and in the metadata what it is and its measures."""
+        """Keep a cell: one row per run, one column per checkpoint, and in the metadata what it is and its measures."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""A sweep as a table: one row a cell, with the parameters that vary and what is known of its environment."""
+"""A sweep as a table: one row per cell, with the parameters that vary and what is known of its environment."""
 
 import math
 from collections.abc import Mapping
