@@ -57,6 +57,28 @@ def test_a_second_process_does_not_compile_again(compiled: Any) -> None:
     assert run()["misses"] == 0
 
 
+KEPT = """
+import numpy as np
+from armspan.kernels.choice import break_tie
+print(break_tie(np.ones(3), 1.0, 1.0, np.uint64(0), 0, 0))
+"""
+MET = """
+import armspan
+armspan.simulate(armspan.environments.paper_1a(), armspan.ExploreThenCommit(pulls=1), horizon=9, runs=1, engine="cpu")
+"""
+
+
+def test_a_kernel_that_is_read_while_a_part_is_compiled_can_be_called(tmp_path: Path) -> None:
+    """A part calls `break_tie`, whose file is there; that was read like a part, which has no address to be called at."""
+    said = []
+    for script in (KEPT, MET + KEPT):
+        command, variables = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert said[0] == said[1]
+
+
 def test_uncompiled_kernels_give_the_same(compiled: Any) -> None:
     plain = run(NUMBA_DISABLE_JIT="1")
     for ours, theirs in zip(plain["ends"], compiled["ends"], strict=True):

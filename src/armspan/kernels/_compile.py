@@ -116,11 +116,15 @@ class _Cache(caching.FunctionCache):
         self._cache_file: Any = _Files(self._cache_path, self._impl.filename_base, place.get_source_stamp())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
+        """A kernel from its file, as one that can be called, even where a part that calls it is being compiled."""
+        meanwhile = _library(JITCodeLibrary)
         try:
             return super().load_overload(signature, context)
         except Exception as error:  # whatever a damaged file may lead to
             log.warning("a compiled kernel in %s cannot be read and is compiled again: %r", _FOLDER, error)
             return None
+        finally:
+            _library(meanwhile)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         try:
