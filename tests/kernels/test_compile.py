@@ -69,7 +69,7 @@ armspan.simulate(armspan.environments.paper_1a(), armspan.ExploreThenCommit(pull
 
 
 def test_a_kernel_that_is_read_while_a_part_is_compiled_can_be_called(tmp_path: Path) -> None:
-    """A part calls `break_tie`, whose file is there; that was read like a part, which has no address to be called at."""
+    """A part calls `break_tie`, whose file is there; that was read like a part, which has no address to call."""
     said = []
     for script in (KEPT, MET + KEPT):
         command, variables = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
