@@ -133,7 +133,7 @@ def _when(events: Events, horizon: int) -> str:
     over = (
         f"In half of the runs no suboptimal arm was pulled after step {middle:,} (5 % and 95 %: {low:,} and {high:,})."
     )
-    return over if middle < 0.9 * horizon else f"Exploration was not over: {over}"
+    return over if middle < 0.9 * horizon else f"Exploration was not over. {over}"
 
 
 def _what_theory_says(env: Environment) -> list[str]:
