@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -245,6 +246,8 @@ def test_blocks_do_not_matter_to_rewards_that_wait(seed: int, cuts: list[int], m
 
 COMPILED = {policy.compiled: policy for policy in entries(DelayedRewards(paper_1a()), 300) if policy.compiled}
 """One policy of every family that takes part in the arena."""
+MET_ABOVE = {policy.compiled for policy in (*POLICIES, *MARKED, *EXPERTS)}
+"""Families whose kernels for late rewards other tests use as well."""
 
 
 def test_every_family_that_learns_has_a_kernel_of_its_own_for_late_rewards() -> None:
@@ -254,7 +257,13 @@ def test_every_family_that_learns_has_a_kernel_of_its_own_for_late_rewards() -> 
     assert len(set(kernels)) == len(kernels) > 20
 
 
-@pytest.mark.parametrize("name", sorted(COMPILED))
+def _if_quick(name: str) -> Any:
+    """Without numba, as `tests.plain` runs it, all are quick; a kernel takes five seconds to compile."""
+    quick = numba.config.DISABLE_JIT or name in MET_ABOVE  # type: ignore[attr-defined]
+    return pytest.param(name, marks=[] if quick else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("name", [_if_quick(name) for name in sorted(COMPILED)])
 def test_engines_agree_on_late_rewards_in_every_family(name: str) -> None:
     policy = COMPILED[name].within(150)
     env = DelayedRewards(BoxContexts(THETA, -1, 1) if name != "counts" else paper_1a(), steps=5, mean=9.0, lost=0.1)
