@@ -70,4 +70,4 @@ def number(value: float) -> str:
 
 def time(place: Place) -> str:
     """Microseconds per step, or a dash."""
-    return "-" if place.microseconds is None else f"{place.microseconds:.2g}"
+    return "-" if place.microseconds is None else f"{float(f'{place.microseconds:.2g}'):g}"
