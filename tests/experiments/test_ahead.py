@@ -1,6 +1,7 @@
 """Kernels that are compiled ahead are those that the experiment uses, each once."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from typing import Any
 
 from armspan import UCB1, LinUCB, LinUCBd, Oracle
 from armspan.environments import DelayedRewards, paper_1a, paper_1b, paper_1c
-from armspan.experiments.ahead import _by_kernel
+from armspan.experiments.ahead import _begin, _by_kernel
 from armspan.kernels.families import family
 
 SCRIPT = """
@@ -47,3 +48,8 @@ def test_every_kernel_is_compiled_once() -> None:
     shapes = {(env.n_features, env.late) for env, own in work if own[0].name == "LinUCB-d"}
     assert shapes == {(2, False), (paper_1c(0).n_features, False), (2, True)}
     assert family("linear").late is not None
+
+
+def test_only_compiling_is_silent() -> None:
+    _begin((paper_1a(), [UCB1()], 1))
+    assert not logging.getLogger("armspan").disabled

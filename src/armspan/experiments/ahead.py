@@ -38,7 +38,10 @@ def _by_kernel(work: Iterable[Work]) -> list[Work]:
 
 
 def _begin(part: Any) -> None:
-    """The first steps of some policies. Whoever runs the rest hears what there is to say."""
-    env, policies, runs = part
-    logging.getLogger("armspan").disabled = True
-    simulate(env, policies, horizon=2, runs=runs, workers=1, engine="cpu")
+    """The first steps of some policies, without a word. Whoever runs the rest hears what there is to say."""
+    (env, policies, runs), log = part, logging.getLogger("armspan")
+    heard, log.disabled = log.disabled, True
+    try:
+        simulate(env, policies, horizon=2, runs=runs, workers=1, engine="cpu")
+    finally:
+        log.disabled = heard  # others may use the same process

@@ -92,7 +92,7 @@ def _notes(arena: Arena) -> str:
         notes.append(
             f"µs per step: one core's time for a step of a simulation of “{TIMED_ON}” (K = {timed.n_arms}, "
             f"d = {timed.n_features}, {timed.n_contexts} contexts), each policy alone, contexts and noise included; "
-            "who sits that out is timed in the first problem in which he takes part."
+            "one that sits it out is timed in the first problem in which it takes part."
         )
     verdicts = [verdict for bout in arena.bouts for verdict in bout.growth.values()]
     notes.append(
