@@ -40,7 +40,7 @@ WORTH_PROCESSES = 1_000_000
 WORTH_COMPILING = 1000
 """Steps from which on kernels are compiled ahead, in several processes."""
 TIMED_ON = "bent"
-"""The problem in which steps are timed: not the smallest. A policy that sits it out is timed where it first takes part."""
+"""The problem in which steps are timed, not the smallest. Those that sit it out are timed where they first compete."""
 TIMED_STEPS, TIMED_RUNS, TIMED_ROUNDS = 2000, 16, 3
 """Steps, and runs side by side, that are timed; the best round counts, for other work can only add to a time."""
 
