@@ -9,6 +9,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread for all; read w
 
 from benchmarks import agents, cluster, policies, simulation
 
+if {"-h", "--help"} & set(sys.argv[1:]):
+    sys.exit(f"{__doc__}\nBenchmarks: simulation, agents, cluster, policies.")
 OPTIONS = [word for word in sys.argv[1:] if word.startswith("-")]
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "simulation": simulation.main,

@@ -15,7 +15,8 @@ from benchmarks.numpy_rivals import NumPyAgent
 
 CELLS = {(2, 2): 10, (10, 10): 10, (10, 100): 4, (100, 32): 4, (20, 500): 2.5}
 """(K, d), and how many times faster than NumPy the step is to be."""
-ROUNDS = 5
+LEAST, MOST, SECONDS = 5, 40, 8.0
+"""Rounds in which rivals take turns: the more, the less a busy machine shows; at most so many, or so long."""
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
 
 
 def steps() -> None:
-    """A step = choose + update: the best of a few rounds, rivals in turns; after a warm-up, on the same contexts."""
+    """A step = choose + update: the best of many rounds, rivals in turns; after a warm-up, on the same contexts."""
     print("\nA step of an agent (choose + update), microseconds, and how many times NumPy by hand takes that")
     columns = f"{'NumPy':>10}{'armspan':>10}{'ratio':>8}"
     print(f"{'K, d':>10}{'pulls per arm':>14}{columns}{columns}  (shared x, then a row per arm)")
@@ -65,7 +66,10 @@ def _step_times(K: int, d: int, pulls: int) -> list[float]:
         rewards = (X if X.ndim == 3 else X[:, None]) * theta
         means = rewards.sum(axis=2) + noise[:, None]
         rows, means = list(X), means.tolist()
-        for _ in range(ROUNDS):
+        began = time.perf_counter()
+        for turn in range(MOST):
+            if turn >= LEAST and time.perf_counter() - began > SECONDS:
+                break
             for number, rival in enumerate(rivals):
                 start = time.perf_counter()
                 for x, mean in zip(rows, means, strict=True):

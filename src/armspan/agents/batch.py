@@ -1,6 +1,8 @@
 """Many contexts at once: sums over logged rows, scores by matrix products, and what memory keeps of them."""
 
 import platform
+from collections import deque
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -18,7 +20,7 @@ from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-DEALT, FEWEST = 2_000_000, 16
+DEALT, FEWEST = 1_000_000, 16
 """Numbers in the rows that are dealt out to their arms at a time, and how many rows of each arm these are at least."""
 SHARED, MOST = 1_000_000, 4
 """Numbers in all rows from which on threads share the dealing, and how many at most: more do not write faster."""
@@ -33,25 +35,12 @@ SMALL = 128 if platform.machine().lower() in ("arm64", "aarch64") else 12
 def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> list[Statistics]:
     """Σxxᵀ, Σyx, pulls and Σy² of every arm over rows X (n, d).
 
-    Some rows at a time are sorted by their arms, with the reward as one more feature, by several threads; then one
-    product of matrices gives all the sums of an arm's rows.
+    One product of matrices gives all the sums of an arm's rows, with the reward as one more feature.
     """
-    n, width = len(X), X.shape[1] + 1
-    arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
-    together = min(max(DEALT // width, FEWEST * n_arms), n)
-    rows, found = np.empty((together, width)), np.zeros((n_arms, width, width))
-    threads = min(available_cores(), MOST) if X.size >= SHARED else 1
-    with np.errstate(over="ignore", invalid="ignore"), ThreadPoolExecutor(threads) as pool:  # the caller looks at sums
-        for start in range(0, n, together):
-            parts = np.linspace(start, min(start + together, n), threads + 1).astype(np.int64)
-            counts = [np.bincount(arms[first:last], minlength=n_arms) for first, last in pairwise(parts)]
-            ends = np.sum(counts, axis=0).cumsum()
-            places = ends - np.cumsum(counts[::-1], axis=0)[::-1]  # where each part's rows of an arm begin
-            todo = partial(deal, X, arms, rewards, rows), parts[:-1], parts[1:], places
-            try:
-                list(pool.map(*todo) if threads > 1 else map(*todo))
-            except RuntimeError:  # at the end of a process no thread can be started
-                list(map(*todo))
+    width, arms = X.shape[1] + 1, np.array(arms)  # like the rewards of the one kind that is compiled: without gaps
+    found = np.zeros((n_arms, width, width))
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at sums
+        for rows, ends in _dealt(X, arms, np.array(rewards), n_arms):
             for k in np.flatnonzero(np.diff(ends, prepend=0)):
                 own = rows[ends[k - 1] if k else 0 : ends[k]]
                 found[k] += own.T @ own
@@ -60,6 +49,38 @@ def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> lis
         Statistics(found[k, :-1, :-1].copy(), found[k, :-1, -1].copy(), float(pulls[k]), float(found[k, -1, -1]))
         for k in range(n_arms)
     ]
+
+
+def _dealt(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Some rows at a time, sorted by their arms, each with its reward at the end; and where the rows of each arm end.
+
+    While the caller looks at some, threads sort the next ones.
+    """
+    n, width = len(X), X.shape[1] + 1
+    together = min(max(DEALT // width, FEWEST * n_arms), n)
+    threads = min(available_cores() - 1, MOST) if X.size >= SHARED else 0
+    starts, buffers = range(0, n, together), np.empty((2, together, width))
+
+    def begin(number: int) -> tuple[FloatArray, IntArray, Iterable[None]]:
+        start, rows = starts[number], buffers[number % 2]
+        parts = np.linspace(start, min(start + together, n), max(threads, 1) + 1).astype(np.int64)
+        counts = [np.bincount(arms[first:last], minlength=n_arms) for first, last in pairwise(parts)]
+        ends = np.sum(counts, axis=0).cumsum()
+        places = ends - np.cumsum(counts[::-1], axis=0)[::-1]  # where each part's rows of an arm begin
+        todo = partial(deal, X, arms, rewards, rows), parts[:-1], parts[1:], places
+        try:
+            return rows, ends, pool.map(*todo) if threads else map(*todo)
+        except RuntimeError:  # at the end of a process no thread can be started
+            return rows, ends, map(*todo)
+
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        rows, ends, sorting = begin(0)
+        for following in range(1, len(starts) + 1):
+            deque(sorting, maxlen=0)
+            ready = rows, ends
+            if following < len(starts):
+                rows, ends, sorting = begin(following)
+            yield ready
 
 
 def learn(

@@ -41,6 +41,7 @@ from armspan.kernels.agent_layout import (
     MODE,
     N_ARMS,
     OFTEN,
+    ONE,
     PRUNE,
     PULLS,
     REWARDS,
@@ -54,7 +55,9 @@ from armspan.kernels.agent_layout import (
     SQUARED,
     SQUARES,
     THETA,
+    THREE,
     TIED_WITHIN,
+    TWO,
     UNKNOWN,
     WIDTH,
     borders,
@@ -188,6 +191,15 @@ def variance_of(arms, store, ridge, k, x, row, length):
     return few_pulls_form(arms, store, ridge, k, x, row, length)
 
 
+@part
+def all_full(arms):
+    """Whether every arm has V⁻¹."""
+    full = True
+    for k in range(arms.shape[0]):
+        full = full and arms[k, MODE] < 0.0
+    return full
+
+
 @inlined
 def width_bound(arms, k, length):
     """What σ̂ is at most, without looking at V: ‖x‖/√λ_min(V), since λ_min never falls."""
@@ -211,10 +223,8 @@ def look_many(head, arms, store, x, mean, width):
     Some rows at a time and one arm after the other, so that both stay in the nearest cache.
     """
     n, d = x.shape
-    K, full = mean.shape[1], True
-    for k in range(K):
-        full = full and arms[k, MODE] < 0.0
-    if d < 16 and full:
+    K = mean.shape[1]
+    if d < 16 and all_full(arms):
         look_paired(arms, store, x, mean, width)
         return
     for first in range(0, n, ROWS_TOGETHER):
@@ -408,12 +418,37 @@ def one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper
 
 
 @part
+def all_by_fours(arms, store, pairs, paired, rows, extra):
+    """`by_fours` where all arms have V⁻¹ and none is pruned; pairs : products of features, if `paired`."""
+    K, d = arms.shape[0], rows.shape[1]
+    best, second, arm = -math.inf, -math.inf, np.int64(0)
+    for k in range(0, K - 3, 4):
+        u = np.uint64(k)
+        m0, m1, m2, m3 = four_estimates(arms, u, u + ONE, u + TWO, u + THREE, rows)
+        if paired:
+            v0, v1, v2, v3 = four_paired(store, u, u + ONE, u + TWO, u + THREE, d, pairs)
+        else:
+            v0, v1, v2, v3 = four_triangles(store, u, u + ONE, u + TWO, u + THREE, rows)
+        best, second, arm = weigh(k, m0, extra, v0, best, second, arm)
+        best, second, arm = weigh(k + 1, m1, extra, v1, best, second, arm)
+        best, second, arm = weigh(k + 2, m2, extra, v2, best, second, arm)
+        best, second, arm = weigh(k + 3, m3, extra, v3, best, second, arm)
+    for k in range(K - K % 4, K):
+        variance = paired_form(store, k, d, pairs) if paired else triangle_form(store, k, rows, np.int64(0))
+        best, second, arm = weigh(k, estimate(arms, k, rows, np.int64(0)), extra, variance, best, second, arm)
+    return best, second, arm
+
+
+@part
 def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
     """`one_by_one` for a row that arms share: those that have V⁻¹ wait until four can be looked at together."""
     K, d, pruning = arms.shape[0], rows.shape[1], S[PRUNE] > 0.0
     paired, fours = FOURS_FROM <= d <= LARGEST_PAIRS and K >= 8, d >= FOURS_FROM and K >= 4
     if paired:
         products(rows, np.int64(0), pairs)
+    if fours and not pruning and all_full(arms):
+        S[EVALUATED] += K
+        return all_by_fours(arms, store, pairs, paired, rows, extra)
     best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
     k0 = k1 = k2 = k3 = np.int64(0)
     waiting = 0
