@@ -26,7 +26,7 @@ Chore = Callable[[], Awaitable[None]]
 log = logging.getLogger(__name__)
 
 # LinTS would spread its choices while rewards are late, but it has no deltas: examples/worker.py needs them
-POLICY = armspan.LinUCBd(feature_bound=1.3, parameter_bound=0.7, noise_scale=0.5)
+POLICY = armspan.LinUCB(alpha="practical", feature_bound=1.3)
 ARMS, FEATURES = ["books", "games", "travel"], ["age", "spending"]
 PATIENCE = 1800.0
 """Seconds to wait for a reward; then it counts as 0."""
