@@ -43,8 +43,9 @@ LEFT_OUT = [
     "tests/agents/test_practical_agent.py::test_a_rare_flag_that_was_standardised_is_not_told",
     "tests/agents/test_practical_agent.py::test_unequal_sizes_are_told_however_batches_come",
     "tests/agents/test_practical_agent.py::test_unequal_sizes_of_features_are_told_once",
+    "tests/environments/test_late_and_opposed.py::test_engines_agree_on_late_rewards_in_every_family[fixed]",
 ]
-"""They take thousands of steps, which say nothing new of the kernels."""
+"""They take thousands of steps, or contexts, which say nothing new of the kernels."""
 WRAPS = "ignore:overflow encountered:RuntimeWarning"
 """Random numbers are made by products that wrap around, of which NumPy warns and a processor does not."""
 

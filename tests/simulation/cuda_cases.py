@@ -45,7 +45,7 @@ SHORT: Any = {"horizon": 6, "runs": 1, "seed": 2, "checkpoints": [3, 6]}
 """A team of 32 threads is slow to simulate."""
 TEAMED = [LinUCBd(), LinTS()]
 LEARNT = ("practical", "estimated")
-BRIEF: Any = {"horizon": 12, "runs": [4, 2**31 + 5], "checkpoints": [1, 6, 12]}
+BRIEF: Any = {"horizon": 8, "runs": [4, 2**31 + 5], "checkpoints": [1, 5, 8]}
 """For the generic kernel, which is run for everyone."""
 
 

@@ -126,7 +126,7 @@ class TestTheRehearsal:
     def test_what_is_slow_to_try_out_rehearses_if_asked(self) -> None:
         own = DelayedRewards(Own(), steps=5)
         assert recommend(own) == by_rules(own)
-        assert "in a rehearsal here" in recommend(own, horizon=30).line
+        assert "in a rehearsal here" in recommend(own, horizon=8).line
 
     def test_late_rewards_rehearse_as_they_are(self) -> None:
         late = DelayedRewards(diversity_dial(0.0), steps=5, lost=0.1)
