@@ -33,9 +33,9 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     def box(n_arms: int, n_features: int) -> Any:
         return BoxContexts(rng.normal(size=(n_arms, n_features)), -1, 1)
 
-    def simulated(env: Any, policy: Any, horizon: int, **options: Any) -> Callable[[], object]:
+    def simulated(env: Any, policy: Any, horizon: int, runs: int = 32, **options: Any) -> Callable[[], object]:
         def action() -> object:
-            return armspan.simulate(env, policy, horizon=horizon, runs=32, workers=1, engine="cpu", **options)
+            return armspan.simulate(env, policy, horizon=horizon, runs=runs, workers=1, engine="cpu", **options)
 
         return action
 
@@ -43,6 +43,7 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     chain = MarkovContexts(rng.random((2, 4, 2)), rng.random((2, 2)), np.full((4, 4), 0.25))
     finite = FiniteContexts(rng.random((10, 50, 20)), rng.random((10, 20)))
     yield "figure 1a, LinUCB-d", simulated(first, armspan.LinUCBd(), 10_000)
+    yield "figure 1a, LinUCB-d, 128 runs", simulated(first, armspan.LinUCBd(), 40_000, runs=128)
     yield "figure 1a, Greedy", simulated(first, armspan.Greedy(), 10_000)
     yield "figure 1a, UCB per context", simulated(first, armspan.ContextUCB(), 10_000)
     yield "figure 1a, with events", simulated(first, armspan.LinUCBd(), 10_000, events=True)
