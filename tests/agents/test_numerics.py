@@ -152,3 +152,20 @@ def test_ridges_and_bounds_beyond_what_numbers_can_hold_are_refused(options: dic
     dtype, bound = options.pop("dtype", "float64"), options.pop("feature_bound", 1.0)
     with pytest.raises(InvalidParameter, match=words):
         LinUCB(alpha=1.0, feature_bound=bound, **options).agent(1, 2, dtype=dtype)
+
+
+def test_what_a_window_takes_back_leaves_no_rounding_behind() -> None:
+    """Four rewards of an arm at a time in four dimensions, so that each is most of what is known of some direction."""
+    rng, ridge = np.random.default_rng(0), 0.45
+    last: list[tuple[int, Array]] = []
+    agent = LinUCB(alpha=1.0, ridge=ridge, feature_bound=21.0).agent(2, 4, window=8, dtype="float32")
+    for t in range(3000):
+        x = rng.uniform(-10, 10, 4)
+        agent.update(t % 2, x, 1.0)
+        last = [*last[-7:], (t % 2, x)]
+        if t % 100 == 99:
+            query = rng.normal(size=4)
+            for arm, width in enumerate(agent.scores(query).width):
+                own = np.array([x for k, x in last if k == arm])
+                exact = query @ np.linalg.solve(ridge * np.eye(4) + own.T @ own, query)
+                assert width == pytest.approx(np.sqrt(exact), rel=2e-4)
