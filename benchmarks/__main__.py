@@ -9,8 +9,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread for all; read w
 
 from benchmarks import agents, cluster, policies, simulation
 
-if {"-h", "--help"} & set(sys.argv[1:]):
-    sys.exit(f"{__doc__}\nBenchmarks: simulation, agents, cluster, policies.")
 OPTIONS = [word for word in sys.argv[1:] if word.startswith("-")]
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "simulation": simulation.main,
@@ -18,6 +16,9 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "cluster": cluster.main,
     "policies": partial(policies.main, OPTIONS),
 }
+if {"-h", "--help"} & set(OPTIONS):
+    print(f"{__doc__}\nBenchmarks: {', '.join(BENCHMARKS)}.")
+    sys.exit()
 for name in [word for word in sys.argv[1:] if word not in OPTIONS] or BENCHMARKS:
     if name not in BENCHMARKS:
         sys.exit(f"benchmark must be one of {', '.join(BENCHMARKS)}, got {name!r}")

@@ -37,10 +37,11 @@ def sums(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> lis
 
     One product of matrices gives all the sums of an arm's rows, with the reward as one more feature.
     """
-    width, arms = X.shape[1] + 1, np.array(arms)  # like the rewards of the one kind that is compiled: without gaps
+    width = X.shape[1] + 1
+    arms, rewards = np.array(arms), np.array(rewards)  # of the one kind that is compiled: not read-only, without gaps
     found = np.zeros((n_arms, width, width))
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at sums
-        for rows, ends in _dealt(X, arms, np.array(rewards), n_arms):
+        for rows, ends in _dealt(X, arms, rewards, n_arms):
             for k in np.flatnonzero(np.diff(ends, prepend=0)):
                 own = rows[ends[k - 1] if k else 0 : ends[k]]
                 found[k] += own.T @ own
@@ -59,7 +60,8 @@ def _dealt(X: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int) -> I
     n, width = len(X), X.shape[1] + 1
     together = min(max(DEALT // width, FEWEST * n_arms), n)
     threads = min(available_cores() - 1, MOST) if X.size >= SHARED else 0
-    starts, buffers = range(0, n, together), np.empty((2, together, width))
+    starts = range(0, n, together)
+    buffers = np.empty((min(len(starts), 2), together, width))
 
     def begin(number: int) -> tuple[FloatArray, IntArray, Iterable[None]]:
         start, rows = starts[number], buffers[number % 2]
