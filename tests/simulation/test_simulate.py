@@ -3,6 +3,9 @@
 import re
 import threading
 import tracemalloc
+from collections import deque
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +18,7 @@ from armspan.errors import ArmspanError, Interrupted, InvalidParameter, NotAppli
 from armspan.kernels.linear import REBUILD
 from armspan.policies import ContextUCB, Greedy, LinUCB, LinUCBd
 from armspan.simulation import Result, concatenate, simulate
+from armspan.simulation.engines.blocks import advance_all
 from armspan.simulation.plan import LONGEST_BLOCK, as_checkpoints, pieces, python_pieces, segments
 from tests import naive
 from tests.strategies import environments
@@ -334,6 +338,18 @@ def test_chunks_are_made_of_whole_groups_where_that_pays(
         assert len(chunks) >= min(workers, -(-runs // together))
     else:
         assert chunks == pieces(runs, horizon, 2, 2, 1, workers).chunks
+
+
+def test_the_last_chunks_take_turns_so_that_threads_finish_together() -> None:
+    def lived(name: str) -> Iterator[None]:
+        for _ in range(2):
+            advanced.append(name)
+            yield
+
+    for workers, order in ((1, "aabbccddee"), (2, "aabbcdecde"), (4, "abcdeabcde")):
+        advanced: list[str] = []
+        advance_all(SimpleNamespace(stopped=False), deque(lived(name) for name in "abcde"), workers)  # type: ignore[arg-type]
+        assert "".join(advanced) == order
 
 
 def test_blocks_are_longer_where_contexts_recur() -> None:

@@ -1,8 +1,8 @@
-"""Chunks of runs, each advanced by one thread through all its blocks of steps."""
+"""Chunks of runs, advanced by threads through their blocks of steps."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,25 @@ MakeLearner = Callable[[IntArray], Learner]
 
 def run_in_blocks(job: Job, makers: list[MakeLearner], pieces: plan.Pieces, workers: int) -> None:
     """Run all chunks; Ctrl-C stops every thread after its present block. Changes the job's results."""
-    work = partial(_run_chunk, job, makers, pieces.block)
+    waiting = deque(_lived(job, makers, pieces.block, chunk) for chunk in pieces.chunks)
     with ThreadPoolExecutor(workers) as pool:
-        job.follow(pool, {pool.submit(work, chunk) for chunk in pieces.chunks})
+        job.follow(pool, {pool.submit(advance_all, job, waiting, workers) for _ in range(workers)})
 
 
-def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: slice) -> None:
+def advance_all(job: Job, waiting: deque[Iterator[None]], workers: int) -> None:
+    """Advance chunks until none is waiting: each to its end, but the last ones in turns, to end all threads at once."""
+    while not job.stopped:
+        try:
+            chunk = waiting.popleft()
+        except IndexError:
+            return  # what is left is in the hands of other threads
+        for _ in chunk:
+            if 0 < len(waiting) <= workers and workers > 1:
+                waiting.append(chunk)
+                break
+
+
+def _lived(job: Job, makers: list[MakeLearner], block_steps: int, chunk: slice) -> Iterator[None]:
     """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
     runs = np.ascontiguousarray(job.runs[chunk])
     stream = job.env.stream(job.seed, runs)
@@ -49,6 +62,7 @@ def _run_chunk(job: Job, makers: list[MakeLearner], block_steps: int, chunk: sli
                 sum_noise(met.noise, marks, noise_so_far[p], curve)
                 job.noise_sums[p, chunk, columns] = curve[:, :width]
             job.advanced(runs.size * size)
+        yield
     for p, events in job.events.items():
         counting: Any = learners[p]
         events.take(chunk, counting.counted)
