@@ -32,14 +32,23 @@ COMPARED = 5_000
 
 
 class Plausible(NamedTuple):
-    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
+    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others.
+
+    roots : (K, r, r) of the covariance of the errors, root·rootᵀ. freedom : degrees, of the arm with the fewest.
+    """
 
     theta: FloatArray
     known: BoolArray
+    roots: FloatArray
+    freedom: int
 
     def narrower(self, factor: float) -> "Plausible":
         """The same with errors this many times as small."""
-        return self._replace(theta=self.theta[0] + (self.theta - self.theta[0]) / factor)
+        return self._replace(
+            theta=self.theta[0] + (self.theta - self.theta[0]) / factor,
+            roots=self.roots / factor,
+            freedom=round(self.freedom * factor**2),
+        )
 
 
 class Led(NamedTuple):
@@ -52,7 +61,7 @@ class Led(NamedTuple):
 def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
     """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r)."""
     rng = np.random.default_rng(0)
-    theta = np.tile(fits.theta, (DRAWS, 1, 1))
+    theta, roots = np.tile(fits.theta, (DRAWS, 1, 1)), np.zeros_like(fits.gram)
     for a in np.flatnonzero(fits.known):
         Z, freedom = z[arms == a], int(fits.freedom[a])
         same, anyhow = fits.covariance[a]
@@ -60,9 +69,12 @@ def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
             sums += rng.standard_normal((DRAWS - 1, len(part))) @ part
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
-        errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
-        theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS - 1, 1)))
-    return Plausible(theta, fits.known)
+        scale = max(own, fits.noise) * _stretch(same, anyhow)
+        theta[1:, a] += (np.linalg.solve(fits.gram[a], sums.T).T @ scale.T) * np.sqrt(
+            freedom / rng.chisquare(freedom, (DRAWS - 1, 1))
+        )
+        roots[a] = scale @ np.linalg.inv(np.linalg.cholesky(fits.gram[a])).T
+    return Plausible(theta, fits.known, roots, int(fits.freedom[fits.known].min()))
 
 
 def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
