@@ -178,7 +178,8 @@ def _enough(z: FloatArray, bands: Bands, margin: float, alpha: float, times: flo
 def _too_far(z: FloatArray, drawn: Plausible, margin: float, alpha: float, times: float, arms: IntArray) -> bool:
     """Whether these arms are all too far from not being diverse for chance to explain that they seem so."""
     K, r = drawn.roots.shape[:2]
-    if K > MOST_ARMS or K * r > MOST_COEFFICIENTS or not drawn.known.all():
+    sized = 1 < K <= MOST_ARMS and K * r <= MOST_COEFFICIENTS
+    if not sized or not drawn.roots.any(axis=(1, 2)).all():  # of arms that are not known, or known exactly
         return False
     few = z[:: -(-len(z) // MOST_CONTEXTS)]
     different, rows, which = distinct(few)
@@ -191,8 +192,8 @@ def _too_far(z: FloatArray, drawn: Plausible, margin: float, alpha: float, times
     def critical(held: int) -> float:
         return held * f_quantile(1 - FAR * alpha, held, drawn.freedom)
 
-    estimates = Estimates(drawn.theta[0], drawn.roots)
-    nearest = Nearest(different, rows, estimates, margin, critical, thin)
+    estimates = Estimates(drawn.theta[0] / margin, drawn.roots / margin)  # so that units do not matter
+    nearest = Nearest(different, rows, estimates, 1.0, critical, thin)
     return not any(map(nearest.seems_thin, arms.tolist())) and all(map(nearest.too_far, arms.tolist()))
 
 

@@ -12,6 +12,7 @@ it keeps must hardly vary, so those contexts are kept that lie across it, and th
 take. The directions are the weakest ones of the contexts that the arm leads by so many errors or more.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -103,7 +104,7 @@ class Nearest:
                     break
                 direction, cost = _weakest(self.z[kept], self.rows[kept])[:, 0], found.cost
                 against, before = found.rivals, now
-        return least
+        return least if math.isfinite(least) else 0.0  # no point was found at all
 
     def point(self, arm: int, kept: BoolArray, against: IntArray | None = None) -> Point:
         """The nearest point at which an arm leads no contexts but those that it may keep.
