@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | goals | advice | drift | predictions: how often armspan is wrong.
+"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | drift | predictions: how often we err.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from benchmarks.truth import advice, audits, drifts, growth, predictions, real
 from benchmarks.truth.curves import FAMILIES
+from benchmarks.truth.loggers import LOGGERS
 from benchmarks.truth.logs import Cell, cells
+from benchmarks.truth.newcomers import FAMILIES as NEWCOMERS
 from benchmarks.truth.ties import examination as ties
 from benchmarks.truth.ties.families import FAMILIES as TIES
 
@@ -35,7 +37,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.truth", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=sorted(EXAMINATIONS))
     parser.add_argument(
-        "--samples", "--logs", type=int, help="samples of each family, or logs of each cell (default 200; ties: 40)"
+        "--samples",
+        "--logs",
+        type=int,
+        help="samples of each family, or logs of each cell (default 200; ties, newcomers: 40)",
     )
     parser.add_argument("--strict", action="store_true", help="logs: with the bands that hold under any logging policy")
     parser.add_argument("--seed", type=int, default=0, help="predictions: of the problems (default 0)")
@@ -155,16 +160,32 @@ def goals_table(args: argparse.Namespace) -> list[str]:
 def ties_table(args: argparse.Namespace) -> list[str]:
     """Answers to *diverse?* where an arm nearly leads, one row per family and one for all."""
     scores = list(spread_out(partial(ties.examine, logs=args.samples or 40), ties.cells(), args.workers))
-    groups = [(f.words, [s for s in scores if s.cell.family == name]) for name, f in TIES.items()]
-    rows = []
+    return _by_family(scores, TIES)
+
+
+def newcomers_table(args: argparse.Namespace) -> list[str]:
+    """The same for families that were drawn up later."""
+    cells = ties.cells(NEWCOMERS, LOGGERS)
+    return _by_family(list(spread_out(partial(_newcomer, logs=args.samples or 40), cells, args.workers)), NEWCOMERS)
+
+
+def _newcomer(cell: Cell, logs: int) -> audits.Score:
+    return ties.examine(cell, logs, NEWCOMERS)
+
+
+def _by_family(scores: Sequence[audits.Score], families: Mapping[str, Any]) -> list[str]:
+    groups = [(f.words, [s for s in scores if s.cell.family == name]) for name, f in families.items()]
+    rows, enough = [], any(score.logs >= ties.FEWEST for score in scores)
     for words, own in [*groups, ("**all**", scores)]:
         all_own = ties.together(own)
         n_false, n_true = (f"{ties.n_logs(all_own, truth):,}" for truth in (False, True))
         true_no, true_yes = (percent(all_own.rate("diverse", said == "yes", said)) for said in ("no", "yes"))
         false_yes, false_no = str(all_own.diverse[False, "yes"]), str(all_own.diverse[True, "no"])
-        rows.append([words, n_false, false_yes, percent(ties.worst(own)), true_no, n_true, true_yes, false_no])
+        worst = [percent(ties.worst(own))] * enough
+        rows.append([words, n_false, false_yes, *worst, true_no, n_true, true_yes, false_no])
     note = f"{len(scores):,} cells, {sum(score.logs for score in scores):,} logs."
-    head = ["problems", "not diverse", "false yes", "worst cell", "true no", "diverse", "true yes", "false no"]
+    worst = ["worst cell"] * enough
+    head = ["problems", "not diverse", "false yes", *worst, "true no", "diverse", "true yes", "false no"]
     return [note, "", *table(head, rows)]
 
 
@@ -217,6 +238,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "real": real_table,
     "logs": logs_table,
     "ties": ties_table,
+    "newcomers": newcomers_table,
     "goals": goals_table,
     "advice": advice_table,
     "drift": drift_table,

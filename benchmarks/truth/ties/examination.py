@@ -1,7 +1,8 @@
 """How often an audit says that problems of ties are diverse, and how often it finds the true answer."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -15,28 +16,29 @@ from benchmarks.truth.ties.problems import LOGGERS
 LOGS_OF_A_PROBLEM = 5
 FEWEST = 20
 """Logs whose truth is no, at least, for a cell's share of false yes to mean anything."""
-LOGGED = (("uniform", 1_000), ("uniform", 10_000), *((logger, 3_000) for logger in LOGGERS))
 
 
-def cells() -> tuple[Cell, ...]:
+def cells(families: Mapping[str, Any] = FAMILIES, loggers: Sequence[str] = LOGGERS) -> tuple[Cell, ...]:
     """Every family at all its sizes, with every logging policy."""
+    logged = ("uniform", 1_000), ("uniform", 10_000), *((logger, 3_000) for logger in loggers)
     return tuple(
         Cell(name, K, d, logger, rows)
-        for name, family in FAMILIES.items()
+        for name, family in families.items()
         for K, d in family.sizes
-        for logger, rows in LOGGED
+        for logger, rows in logged
     )
 
 
-def examine(cell: Cell, logs: int) -> Score:
+def examine(cell: Cell, logs: int, families: Mapping[str, Any] = FAMILIES) -> Score:
     """Draw the logs of a cell and judge them."""
-    score, family = Score(cell), FAMILIES[cell.family]
+    score, family = Score(cell), families[cell.family]
     rng = np.random.default_rng(crc32(repr(cell).encode()))
     for first in range(0, logs, LOGS_OF_A_PROBLEM):
         while (problem := family.draw(cell.n_arms, cell.n_features, rng)) is None:  # with two features, one in four
             pass
         for _ in range(min(LOGS_OF_A_PROBLEM, logs - first)):
-            found = Judged(*problem.log(cell.logger, cell.rows, rng), cell.n_arms, level=0.05)
+            X, arms, rewards = problem.log(cell.logger, cell.rows, rng)
+            found = Judged(X, arms, rewards, cell.n_arms, level=0.05)
             score.logs += 1
             score.diverse[problem.truth(found.margin).diverse, found.answer("diverse")] += 1
     return score
