@@ -1,4 +1,4 @@
-"""Agents: a policy plus what it has learnt, to be embedded in an application."""
+"""Agents: a policy plus what it has learnt, ready to be embedded in an application."""
 
 from armspan.agents.agent import Agent
 from armspan.agents.answers import ArmKnowledge, Decision, Decisions, Exploration, Scores

@@ -1,4 +1,4 @@
-"""The agent: choose an arm for a context, learn from rewards that come at once, late or never."""
+"""The agent: choose an arm for a context, and learn from rewards that come at once, late or never."""
 
 import math
 import threading
@@ -48,7 +48,7 @@ class Agent:
 
     A context is x (d,), shared by all arms, or (K, d) with one row per arm in the order of `arms`. Lists, NumPy arrays,
     rows of pandas and polars, and mappings from feature names all work. `choose` and `update` may be called from
-    several threads: each is one indivisible step.
+    several threads: each call is atomic.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Agent:
     arms : list
         Names of the arms, all different and hashable.
     policy : Policy, optional
-        The policy that it was made by.
+        The policy that made it.
     feature_names : list, optional
         Names of the features, in order. If left out, the first context that has names sets them.
     """
@@ -113,17 +113,17 @@ class Agent:
 
     @property
     def decisions(self) -> int:
-        """How many arms were chosen."""
+        """How many decisions have been made."""
         return int(self._state.head[layout.DECISIONS])
 
     @property
     def rewards(self) -> int:
-        """How many rewards were learnt."""
+        """How many rewards have been learnt."""
         return int(self._state.head[layout.REWARDS])
 
     @property
     def too_long(self) -> int:
-        """How many contexts were longer than feature_bound."""
+        """How many contexts have been longer than feature_bound."""
         return self._inputs.too_long
 
     @property
@@ -133,7 +133,7 @@ class Agent:
 
     @property
     def noise(self) -> float:
-        """σ̂, how far rewards lie from what was predicted; 0 until enough of them came."""
+        """σ̂, how far rewards lie from their predictions; 0 until enough of them have come."""
         errors, left = self._state.head[[layout.ERRORS, layout.LEFT]]
         if not self.settings.learnt:
             raise NotApplicable('noise must be learnt to be known: the policy needs alpha="practical"')
@@ -141,7 +141,7 @@ class Agent:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that was learnt."""
+        """Bytes of everything that it has learnt."""
         return sum(part.nbytes for part in self._knowledge(self._state))
 
     def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
@@ -170,7 +170,7 @@ class Agent:
         return self.decide(x, only=only).arm
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
-        """Choose an arm, as `choose` does, and say with which probability it was chosen.
+        """Choose an arm, as `choose` does, and give the probability with which it was chosen.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Agent:
         Returns
         -------
         Decision
-            The arm and its propensity, which is what a log needs to be evaluated later.
+            The arm and its propensity, which a log needs if it is to be evaluated later.
         """
         with self._lock:
             rows, per_arm = self._inputs.context(x, len(self.arms))
@@ -194,7 +194,7 @@ class Agent:
             return Decision(self.arms[k], float(propensity[k]))
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
-        """The probability of each arm if this context were decided now. Nothing is decided.
+        """The probability of each arm if a decision were made for this context now. Nothing is decided.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Agent:
         return index
 
     def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
-        """Choose an arm for each of many contexts, all with what is known now; t goes on from one to the next.
+        """Choose an arm for each of many contexts, all with what is known now; t advances from one to the next.
 
         Parameters
         ----------
@@ -357,8 +357,8 @@ class Agent:
     def update(self, arm: Any, x: Any, reward: Any, mark: None = None) -> None:  # by position too: that is faster
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
-        Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
-        all.
+        Several rewards may be learnt in one call. Either all of them are learnt or, if anything is wrong with one,
+        none.
 
         Parameters
         ----------
@@ -367,9 +367,9 @@ class Agent:
         x : (d,) or (K, d) array; for many (n, d) or (n, K, d)
             The context as it was given to `choose`, or the arm's own row of it.
         reward : float, or (n,) array
-            What came of it.
+            The reward that came of it.
         mark : None
-            Of no use here, where any reward is learnt alike. Agents of some other policies have a use for it.
+            Not used here, because every reward is learnt in the same way. Agents of some other policies need it.
         """
         if mark is not None:
             raise InvalidParameter(f"mark must be left out: any reward is learnt alike here, got {mark!r:.60}")
@@ -409,11 +409,11 @@ class Agent:
         Parameters
         ----------
         name : hashable
-            What the arm is called.
+            The name of the new arm.
         prior : Statistics or (X, rewards), optional
-            What is known of it: statistics of another agent's arm, or a log of contexts and rewards.
+            What is known about it: statistics of another agent's arm, or a log of contexts and rewards.
         like : hashable, optional
-            An arm of this agent that it begins as.
+            An arm of this agent that the new one starts from.
         weight : float, default 1
             How much the prior or the other arm counts.
         """
@@ -437,7 +437,7 @@ class Agent:
             self._use(state)
 
     def remove_arm(self, name: Hashable) -> None:
-        """Forget an arm and all that was learnt of it.
+        """Forget an arm and everything that was learnt about it.
 
         Parameters
         ----------
@@ -454,7 +454,7 @@ class Agent:
             self._use(state)
 
     def statistics(self, arm: Hashable) -> Statistics:
-        """What was seen of an arm: Σxxᵀ, Σyx and the number of pulls, without the ridge.
+        """What an arm has seen: Σxxᵀ, Σyx and the number of pulls, without the ridge.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class Agent:
         Returns
         -------
         Statistics
-            Sums that can be added up, and given to `add_arm` of another agent.
+            Sums that can be added up, and passed to another agent's `add_arm`.
         """
         with self._closed():
             return self._state.statistics(self._arm(arm))
@@ -472,9 +472,9 @@ class Agent:
     def merge(self, other: "Agent | Delta") -> None:
         """Learn what another agent has learnt, as if this one had seen it (up to rounding). New arms are added.
 
-        Relatives (copies, agents from one file, forked processes) may meet again: what both hold counts once. If that
-        cannot be told apart, as when one comes back from another process and both have learnt meanwhile, the merge is
-        refused and nothing changes; a `delta` can always be told apart.
+        Relatives (copies, agents loaded from one file, forked processes) may be merged again: what both hold counts
+        once. If what they share cannot be told apart, as when one comes back from another process and both have learnt
+        in the meantime, the merge is refused and nothing changes. A `delta` can always be told apart.
 
         Parameters
         ----------
@@ -495,7 +495,7 @@ class Agent:
             self._use(lineage.joined(self._state, other._state))
 
     def copy(self) -> "Agent":
-        """Copy the agent. The copy learns for itself from now on, and `merge` knows that the two are relatives.
+        """Copy the agent. From now on the copy learns separately, but `merge` knows that the two are relatives.
 
         Returns
         -------
@@ -515,15 +515,15 @@ class Agent:
         return self.copy()
 
     def delta(self) -> Delta:
-        """What was learnt since the last delta, or since the agent was made, loaded or copied.
+        """What has been learnt since the last delta, or since the agent was made, loaded or copied.
 
-        Another agent's `merge` takes it. Workers that report home again and again send one delta each time, and home
-        merges them in order.
+        Pass it to another agent's `merge`. Workers that report regularly send one delta each time, and the agent that
+        they report to merges these in order.
 
         Returns
         -------
         Delta
-            Something to be pickled, sent and merged.
+            An object to pickle, send and merge.
         """
         if self.settings.forgets:
             raise NotApplicable("an agent that forgets has no delta: what it has forgotten is not new")
@@ -564,7 +564,7 @@ class Agent:
         Returns
         -------
         Explanation
-            The past contexts with their weights; printed, a table.
+            The past contexts with their weights; it prints as a table.
         """
         with self._closed():
             k = self._arm(arm)
@@ -599,7 +599,7 @@ class Agent:
         return Exploration(explores, scores.arms[chosen], scores.arms[greedy], tuple(reach), strays)
 
     def diversity(self) -> tuple[ArmKnowledge, ...]:
-        """How well each arm is known: λ_min(V), how it grows, and the direction in which least was seen.
+        """How well each arm is known: λ_min(V), how it grows, and the direction that has been seen least.
 
         Returns
         -------
@@ -611,19 +611,19 @@ class Agent:
             return tuple(arm_knowledge(self._state, k, names) for k in range(len(self.arms)))
 
     def eigenvalues(self) -> dict[Hashable, float]:
-        """λ_min(V) of each arm: what `diversity` says, quickly and without words.
+        """λ_min(V) of each arm: the number that `diversity` gives, but faster and without words.
 
         Returns
         -------
         dict
-            By the names of the arms.
+            The eigenvalues by the names of the arms.
         """
         with self._closed():
             grams = np.array([self._state.gram(k) for k in range(len(self.arms))], dtype=np.float64)
             return dict(zip(self.arms, np.linalg.eigvalsh(grams)[:, 0].tolist(), strict=True))
 
     def get_params(self) -> dict[str, Any]:
-        """What the agent was made with.
+        """The options that the agent was made with.
 
         Returns
         -------
@@ -654,7 +654,7 @@ class Agent:
         Parameters
         ----------
         path : str or path
-            The file. An older one with this name stays until the new one is complete.
+            The file. An older one with this name stays in place until the new one is complete.
         """
         container.save(self.to_bytes(), path)
 
@@ -667,7 +667,7 @@ class Agent:
 
     @staticmethod
     def from_bytes(content: bytes) -> "Agent":
-        """The agent that `to_bytes` was called on. It reads what `armspan.load_agent` reads, just as safely.
+        """The agent that `to_bytes` was called on. It reads the same as `armspan.load_agent`, just as safely.
 
         Parameters
         ----------

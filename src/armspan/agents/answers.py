@@ -15,7 +15,7 @@ _HEAD = ("arm", "mean", "width", "index")
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Every arm for one context (K,), or for n contexts (n, K). Printed, it is a table.
+    """The scores of every arm for one context (K,), or for n contexts (n, K). It prints as a table.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Scores:
     width : (K,) or (n, K) array
         σ̂ = √(xᵀV⁻¹x), how uncertain it is.
     index : (K,) or (n, K) array
-        r̂ + α_t σ̂. The arm with the largest is chosen.
+        r̂ + α_t σ̂. The arm with the largest index is chosen.
     """
 
     arms: tuple[Hashable, ...]
@@ -53,7 +53,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Decision:
-    """The arm that was chosen and with what probability: what a log needs to be evaluated later.
+    """The chosen arm and its probability: what a log must record if it is to be evaluated later.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Decision:
         The probability with which it was chosen.
     mark : int or tuple, optional
         What the policy must be told when the reward comes after later decisions: whether the pull was forced, which
-        stage has decided, or how probable the arms were. None for policies that learn any reward alike.
+        stage decided, or how probable the arms were. None for policies that learn every reward in the same way.
     """
 
     arm: Any
@@ -73,7 +73,7 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The arms that were chosen for n contexts, and with what probability.
+    """The arms that were chosen for n contexts, with their probabilities.
 
     Attributes
     ----------
@@ -92,20 +92,20 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Exploration:
-    """Whether a decision explores, and why. It is true in an `if` when it does.
+    """Whether a decision explores, and why. In an `if`, it is true when the decision explores.
 
     Attributes
     ----------
     exploring : bool
-        Whether another arm than the one with the largest mean is chosen, or may be: by what `overlapping` says, or
-        because ε is above 0.
+        Whether an arm other than the one with the largest mean is chosen, or may be: because of what `overlapping`
+        says, or because ε is above 0.
     chosen : hashable
         The arm with the largest index; where arms are drawn, the most probable one.
     greedy : hashable
         The arm with the largest mean.
     overlapping : tuple
-        The other arms whose interval, from mean to index and as far below, reaches that of the greedy arm, or that are
-        drawn with a probability above 1/1,000.
+        The other arms whose interval, from the mean up to the index and as far below, reaches that of the greedy arm,
+        or that are drawn with a probability above 1/1,000.
     probability : float
         The probability that an arm with a smaller mean than the greedy one is chosen: 0 or 1 where nothing is drawn.
     """
@@ -122,7 +122,7 @@ class Exploration:
 
 @dataclass(frozen=True, eq=False)
 class ArmKnowledge:
-    """How well an arm is known from what it was pulled for.
+    """How well an arm is known from the contexts in which it was pulled.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class ArmKnowledge:
     growth : float
         How much each pull has added to the eigenvalue; it stays above 0 where contexts are diverse.
     weakest_direction : (d,) array
-        The direction in which least was seen.
+        The direction that has been seen least.
     words : str
         What that direction means.
     """

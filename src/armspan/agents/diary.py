@@ -27,17 +27,17 @@ FEWEST = 20
 
 
 class Diary:
-    """A record of what an agent would do, kept beside it: the agent itself knows nothing of it, and is no slower.
+    """A record of what an agent would do, kept beside it: the agent itself knows nothing about it, and is no slower.
 
-    Call `note` as often as you want to know, say at every twentieth decision. A note takes about as long as `scores`
-    and `eigenvalues` of the agent, and a few numbers per arm of memory. It is not saved with the agent: if you load the
-    agent from a file, tell the diary to `follow` the loaded one.
+    Call `note` as often as you like, say at every twentieth decision. A note takes about as long as the agent's
+    `scores` and `eigenvalues`, and needs memory for a few numbers per arm. It is not saved with the agent: if you load
+    the agent from a file, tell the diary to `follow` the loaded one.
 
     Parameters
     ----------
     agent : Agent
-        Of any policy. How well each arm is known is noted where the agent tells it: agents of LinUCBd, LinUCB and
-        Greedy do.
+        An agent of any policy. How well each arm is known is noted if the agent can tell: agents of LinUCBd, LinUCB and
+        Greedy can.
     """
 
     def __init__(self, agent: Any) -> None:
@@ -47,7 +47,7 @@ class Diary:
         self._known: list[dict[Hashable, float]] = []
 
     def follow(self, agent: Any) -> None:
-        """Note what this agent does from now on: the same one, loaded from a file, or its successor.
+        """Follow this agent from now on: the same one, loaded from a file, or its successor.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class Diary:
         self.agent: Agent | PolicyAgent = agent
 
     def note(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
-        """Write down whether a decision for x would explore now, and how well each arm is known. Decides nothing.
+        """Record whether a decision for x would explore now, and how well each arm is known. Nothing is decided.
 
         Parameters
         ----------
@@ -113,20 +113,20 @@ class Diary:
 
     @property
     def explored(self) -> FloatArray:
-        """The probability in each note (n,) of an arm without the best estimate, 0 or 1 unless arms are drawn."""
+        """In each note (n,), how probable an arm without the best estimate was; 0 or 1 unless arms are drawn."""
         return np.array([noted.probability for noted in self._noted])
 
     @property
     def open(self) -> FloatArray:
         """1 for each note (n,) in which another arm's interval reached that of the best estimate, 0 for the others.
 
-        Where arms are drawn: in which another arm was drawn with a probability above 1/1,000.
+        Where arms are drawn, it is 1 if another arm had a probability above 1/1,000.
         """
         return np.array([bool(noted.overlapping) for noted in self._noted], dtype=np.float64)
 
     @property
     def eigenvalues(self) -> dict[Hashable, FloatArray]:
-        """λ_min(V) of each arm at every note (n,); nan while it was not there."""
+        """λ_min(V) of each arm at every note (n,); nan while the arm was not there."""
         arms = dict.fromkeys(arm for known in self._known for arm in known)
         return {arm: np.array([known.get(arm, np.nan) for known in self._known]) for arm in arms}
 
@@ -137,18 +137,18 @@ class Diary:
         ----------
         what : {"exploration", "diversity"}, default "exploration"
             How many of the noted decisions explored, in up to 25 parts of equal length, with Wilson's 95 % interval of
-            each share, which takes the decisions of a part for independent. "Not the best estimate": the chosen arm
-            was not the one with the largest mean, which is what exploration costs; of policies that draw their
-            decisions, with what probability. "Intervals overlap": another arm's interval reached that of the best
-            estimate; exploration is over for good once none does. Or how well each arm is known in its weakest
-            direction, λ_min(V): where contexts are diverse it grows in proportion to the decisions.
+            each share, which assumes that the decisions in a part are independent. "Not the best estimate": the chosen
+            arm was not the one with the largest mean, which is what exploration costs; for policies that draw their
+            decisions, the probability of that. "Intervals overlap": another arm's interval reached that of the best
+            estimate; exploration is over for good once no interval does. For "diversity", how well each arm is known in
+            its weakest direction, λ_min(V): where contexts are diverse, it grows in proportion to the decisions.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         _validate.one_of("what", what, ("exploration", "diversity"))
         if not self._noted:

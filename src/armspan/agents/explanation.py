@@ -26,7 +26,7 @@ class Evidence:
     pulls : float
         How often the arm was pulled in it.
     mean_reward : float
-        The mean reward of these pulls.
+        The mean reward of those pulls.
     beta : float
         The weight β in the estimate.
     mean_part : float
@@ -45,7 +45,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Where r̂ and σ̂ of one arm in one context come from. The parts add up; printed, it is a table.
+    """Where r̂ and σ̂ of one arm in one context come from. The parts add up. It prints as a table.
 
     Attributes
     ----------
@@ -58,10 +58,10 @@ class Explanation:
     evidence : tuple of Evidence
         The remembered contexts; those that weigh most in σ̂ come first.
     prior_variance : float
-        The part of the dummy contexts (the ridge) in σ̂². Their rewards are 0, so they have no part in r̂.
+        The part of σ̂² that comes from the dummy contexts (the ridge). Their rewards are 0, so they have no part in r̂.
     other_mean, other_variance : float
-        The part of what is not remembered one by one: contexts that were dropped when memory was full, and a warm
-        start.
+        The part that comes from what is not remembered one by one: contexts that were dropped when memory was full, and
+        a warm start.
     """
 
     arm: Hashable

@@ -27,7 +27,7 @@ ONE_RUN = np.zeros(1, dtype=np.int64)
 
 
 class FamilyAgent(PolicyAgent):
-    """The agent of a policy that has a compiled family. Used as `PolicyAgent` says.
+    """The agent of a policy that has a compiled family. It is used like `PolicyAgent`.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class FamilyAgent(PolicyAgent):
     arms : list
         Names of the arms.
     policy : Policy
-        The policy that it was made by.
+        The policy that made it.
     family : Family
         The compiled functions that choose and learn.
     tell : function
-        From a number of arms to what the family is told: its knobs, numbers and functions of the step; and the sizes of
-        its fields that are not the usual ones.
+        From a number of arms to what the family needs: its knobs, which are numbers and functions of the step, and the
+        sizes of those of its fields that are not the usual ones.
     feature_names : list, optional
         Names of the features, in order.
     """

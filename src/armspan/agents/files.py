@@ -1,4 +1,4 @@
-"""What a tuned agent's file holds beside names and settings: its arrays, checked before anything is made of them."""
+"""What a tuned agent's file holds besides names and settings: its arrays, checked before anything is made of them."""
 
 import dataclasses
 from collections import deque

@@ -112,7 +112,7 @@ class Delta:
     since : dict
         How many rewards of each agent it held before.
     now : Knowledge
-        What it holds after.
+        What it held afterwards.
     news : Knowledge
         What came in between.
     shape : dict
@@ -133,7 +133,7 @@ def begun(state: State, held: Held, decisions: Held) -> Lineage:
 
 
 def knowledge(state: State, held: Held, decisions: Held) -> Knowledge:
-    """All that a state holds."""
+    """Everything that a state holds."""
     pulled = state.arms[:, layout.PULLS] > layout.ASKED
     arms = {name: state.statistics(k) for k, name in enumerate(state.names) if pulled[k]}
     contexts = {}

@@ -52,7 +52,7 @@ class Contexts:
 
 
 class Past:
-    """All rewards that were learnt, in order: the context, the row of the arm, the reward, and the mark if it has one.
+    """All the rewards learnt, in order: the context, the row of the arm, the reward, and the mark if it has one.
 
     A mark is the probabilities (K,) that the arms had when they were drawn.
     """

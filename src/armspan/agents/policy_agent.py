@@ -27,7 +27,7 @@ ONLY_TUNED = ("explain", "diversity", "eigenvalues", "statistics", "delta", "top
 
 @dataclass(frozen=True, kw_only=True)
 class FamilySettings:
-    """What an agent without a tuned form is made with and keeps for life.
+    """The settings of an agent without a tuned form, which it keeps for life.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class FamilySettings:
     intercept : bool, default False
         Whether a constant 1 is added to the features.
     seed : int, default 0
-        Seed of ties and of what the policy draws.
+        Seed for breaking ties and for what the policy draws.
     feature_bound : float, optional
         l, the length that contexts should not exceed; None if it is not known.
     long_contexts : str, default "warn"
@@ -91,7 +91,7 @@ class PolicyAgent(ABC):
     arms : list
         Names of the arms.
     policy : Policy
-        The policy that it was made by.
+        The policy that made it.
     feature_names : list, optional
         Names of the features, in order. If left out, the first context that has names sets them.
     """
@@ -127,13 +127,13 @@ class PolicyAgent(ABC):
 
     @property
     def too_long(self) -> int:
-        """How many contexts were longer than feature_bound."""
+        """How many contexts have been longer than feature_bound."""
         return self._inputs.too_long
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes of all that was learnt."""
+        """Bytes of everything that it has learnt."""
 
     # Choosing
 
@@ -145,7 +145,8 @@ class PolicyAgent(ABC):
         x : (d,) or (K, d) array
             The context: features that all arms share, or one row per arm.
         only : list, optional
-            Names of the arms that may be chosen; all of them if left out. Some policies need all (`needs_all_arms`).
+            Names of the arms that may be chosen; all of them if left out. Some policies need all of them
+            (`needs_all_arms`).
 
         Returns
         -------
@@ -156,7 +157,7 @@ class PolicyAgent(ABC):
             return self._choose(self._features(x), only)
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
-        """Choose an arm, as `choose` does, and say with which probability it was chosen.
+        """Choose an arm, as `choose` does, and give the probability with which it was chosen.
 
         Parameters
         ----------
@@ -213,7 +214,7 @@ class PolicyAgent(ABC):
         return Decisions([one.arm for one in made], share, None if None in marks else marks)
 
     def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
-        """The probability of each arm if this context were decided now. Nothing is decided.
+        """The probability of each arm if a decision were made for this context now. Nothing is decided.
 
         Parameters
         ----------
@@ -233,7 +234,7 @@ class PolicyAgent(ABC):
     def scores(self, x: Any) -> Scores:
         """Mean, width and index of every arm for one context. Nothing is decided.
 
-        Where indices are drawn, these are their means. Where a policy estimates no rewards, mean and index are the
+        If the policy draws its indices, these are their means. If it estimates no rewards, mean and index are the
         probabilities of the arms, and widths are 0.
 
         Parameters
@@ -279,7 +280,7 @@ class PolicyAgent(ABC):
         Returns
         -------
         Exploration
-            The most probable arm, the one with the largest mean, and how probable it is that another one is chosen.
+            The most probable arm, the one with the largest mean, and the probability that another one is chosen.
         """
         with self._lock:
             features = self._features(x)
@@ -296,8 +297,8 @@ class PolicyAgent(ABC):
     def update(self, arm: Any, x: Any, reward: Any, *, mark: Any = None) -> None:
         """Learn the reward of an arm that was chosen for x, whenever it comes.
 
-        Several rewards may be learnt in one call. They are learnt all or, if anything is wrong with one of them, not at
-        all.
+        Several rewards may be learnt in one call. Either all of them are learnt or, if anything is wrong with one,
+        none.
 
         Parameters
         ----------
@@ -306,10 +307,10 @@ class PolicyAgent(ABC):
         x : (d,) or (K, d) array; for many (n, d) or (n, K, d)
             The context as it was given to `choose`.
         reward : float, or (n,) array
-            What came of it.
+            The reward that came of it.
         mark : int or tuple, or a list of n, optional
-            The `mark` of the decision, if `decide` gave one. Then a reward that comes after later decisions is learnt
-            exactly. If left out, it is taken for the latest one's that it may be.
+            The `mark` of the decision, if `decide` gave one. With it, a reward that comes after later decisions is
+            learnt exactly. If left out, the reward is taken to be that of the latest decision that it can belong to.
         """
         with self._lock, Uninterrupted() as hold:
             if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
@@ -331,15 +332,15 @@ class PolicyAgent(ABC):
     # Arms
 
     def add_arm(self, name: Hashable) -> None:
-        """Add an arm of which nothing is known, at the end of the order.
+        """Add an arm about which nothing is known, at the end of the order.
 
-        What the policy computes from the number of arms, it computes again. A policy whose schedule or experts are made
-        for its arms (`fixed_arms`) refuses; so does `remove_arm`.
+        Whatever the policy computes from the number of arms is computed again. A policy whose schedule or experts are
+        made for its arms (`fixed_arms`) refuses; so does `remove_arm`.
 
         Parameters
         ----------
         name : hashable
-            What the arm is called.
+            The name of the new arm.
         """
         with self._lock, Uninterrupted():
             names = distinct([*self._place, name])
@@ -347,7 +348,7 @@ class PolicyAgent(ABC):
             self._take_over(names, np.array([*range(len(names) - 1), -1]))
 
     def remove_arm(self, name: Hashable) -> None:
-        """Forget an arm and all that was learnt of it alone.
+        """Forget an arm and everything that was learnt about it alone.
 
         Parameters
         ----------
@@ -367,7 +368,7 @@ class PolicyAgent(ABC):
 
         Agents that share a past (copies, agents from one file) are refused, because what both hold would count twice.
         Where what is learnt from a reward depends on what the agent knew (forced pulls, stages, experts), the sums of
-        both are added up, which is not what one agent would have learnt from all.
+        both are added up, which is not what one agent would have learnt from all the rewards.
 
         Parameters
         ----------
@@ -392,7 +393,7 @@ class PolicyAgent(ABC):
     # Keeping
 
     def copy(self) -> Self:
-        """Copy the agent. The copy learns for itself from now on."""
+        """Copy the agent. From now on the copy learns separately."""
         twin: Self = loader()(self.to_bytes())
         return twin
 
@@ -402,7 +403,7 @@ class PolicyAgent(ABC):
         Parameters
         ----------
         path : str or path
-            The file. An older one with this name stays until the new one is complete.
+            The file. An older one with this name stays in place until the new one is complete.
         """
         container.save(self.to_bytes(), path)
 
@@ -439,7 +440,7 @@ class PolicyAgent(ABC):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """The agent that `to_bytes` was called on. It reads what `armspan.load_agent` reads, just as safely.
+        """The agent that `to_bytes` was called on. It reads the same as `armspan.load_agent`, just as safely.
 
         Parameters
         ----------

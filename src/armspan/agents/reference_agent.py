@@ -1,4 +1,4 @@
-"""The agent of a policy without a family: its naive form learns, and the file holds the rewards that it was told."""
+"""The agent of a policy without a family: its naive form learns, and its file holds the rewards that it has learnt."""
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
@@ -24,9 +24,9 @@ RUN = 0
 class ReferenceAgent(PolicyAgent):
     """The agent of a policy without a family: KernelUCB, ILTCB, RandomizedUCB, and experts that are functions.
 
-    It runs in Python, with the policy's reference. All rewards are kept, as long as the policy can be written to a
-    file: a file holds them, and loading learns them again. Functions of a policy (experts, say) are called while the
-    agent is locked, and Ctrl-C waits for them.
+    It runs in Python, with the policy's reference. If the policy can be written to a file, all rewards are kept: the
+    file holds them, and loading learns them again. Functions of a policy (experts, say) are called while the agent is
+    locked, and Ctrl-C waits for them.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class ReferenceAgent(PolicyAgent):
     arms : list
         Names of the arms.
     policy : Policy
-        The policy that it was made by.
+        The policy that made it.
     make : function
         From a number of arms to a fresh reference that `learns_late` (see `armspan.policies.base.Reference`).
     feature_names : list, optional
@@ -193,7 +193,7 @@ class ReferenceAgent(PolicyAgent):
     # Keeping
 
     def copy(self) -> "ReferenceAgent":
-        """Copy the agent. The copy learns for itself from now on; functions of its policy are not copied."""
+        """Copy the agent. From now on the copy learns separately; functions of its policy are not copied."""
         with self._lock:
             twin = ReferenceAgent(
                 self.settings, self.arms, policy=self.policy, make=self._make, feature_names=self.feature_names

@@ -36,19 +36,19 @@ class Settings:
         α_t = scale·σ̂·√log(t + 1) instead, with σ̂ from the errors of predictions, after one pull of every arm; and what
         is hardly known counts for more where rewards are large.
     seed : int, default 0
-        Seed of ties and of ε.
+        Seed for breaking ties and for ε.
     intercept : bool, default False
         Whether a constant 1 is added to the features.
     epsilon : float, default 0
         Probability of choosing at random among the arms that may be chosen.
     ties : str, default "random"
-        How ties are broken: "random", or "first" of the arms.
+        How ties are broken: "random", or "first" for the first of the tied arms.
     memory : int, default 256
-        How many (arm, context) pairs are remembered for `explain`; with a window, all that are in it.
+        How many (arm, context) pairs are remembered for `explain`; with a window, all those in it.
     half_life : float, optional
-        After how many rewards an old one counts half; rewards count for ever if left out.
+        The number of rewards after which an old one counts half; rewards count for ever if left out.
     window : int, optional
-        How many rewards are kept at all; all of them if left out.
+        How many of the latest rewards are kept; all of them if left out.
     dtype : str, default "float64"
         Precision of V⁻¹ and V, "float64" or "float32".
     feature_bound : float, optional

@@ -30,7 +30,7 @@ DRIFT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What was seen of an arm, without the ridge.
+    """What an arm has seen, without the ridge.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Statistics:
     moment : (d,) array
         Σyx over the same pulls.
     pulls : float
-        How many there were.
+        How many pulls there were.
     squares : float
-        Σy²; NaN where it is not known. An agent that learns how large the noise is needs it.
+        Σy²; NaN where it is not known. An agent that learns the size of the noise needs it.
     """
 
     gram: FloatArray
@@ -50,7 +50,7 @@ class Statistics:
     squares: float = math.nan
 
     def weighed(self, weight: float) -> "Statistics":
-        """The same, counting so many times as much.
+        """The same statistics, counting this many times as much.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class State:
         self.arms[k, layout.MODE] = layout.FULL
 
     def forget(self, factor: float) -> None:
-        """All that was seen counts factor times as much."""
+        """Make everything that was seen count factor times as much."""
         d = self.settings.width
         for k in range(len(self.names)):
             ridge = self.settings.ridge * np.eye(d)
@@ -264,7 +264,7 @@ class State:
         memory.refill(self.head, self.memory, np.ascontiguousarray(entries), len(entries))
 
     def copy(self) -> "State":
-        """The same once more, open to calls."""
+        """A copy that is open to calls."""
         new = State.__new__(State)
         new.settings, new.forgotten, new.lineage = self.settings, self.forgotten, self.lineage
         new.window = None if self.window is None else self.window.copy(set(self.names))

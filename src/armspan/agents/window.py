@@ -64,7 +64,7 @@ class Window:
         state.relearn(k, X, np.array([reward for _, reward in mine]))
 
     def copy(self, arms: set[Hashable]) -> "Window":
-        """The same once more, with the entries of these arms alone."""
+        """A copy with the entries of these arms only."""
         new = Window(self.size, self.d)
         new.entries = deque(entry for entry in self.entries if entry[0] in arms)
         return new

@@ -1,4 +1,4 @@
-"""The figures of `armspan reproduce` in which policies compete, each with a page of its own: arena and adversary."""
+"""The figures of `armspan reproduce` in which policies compete, each with its own page: arena and adversary."""
 
 import argparse
 

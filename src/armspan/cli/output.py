@@ -16,7 +16,7 @@ def show(text: str) -> None:
 
 
 def fitted(text: str, width: int) -> str:
-    """The text with lines of at most so many columns, unless a single word is longer."""
+    """The text in lines of at most this many columns, unless a single word is longer."""
     lines: list[str] = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)

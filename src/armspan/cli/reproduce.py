@@ -26,7 +26,7 @@ armspan reproduce tails --runs 1000000 --engine cuda --out out/tails"""
 
 
 class Contest(NamedTuple):
-    """A figure with a page of its own: what runs it, and what it shows in a few words."""
+    """A figure with its own page: what runs it, and what it shows in a few words."""
 
     run: Callable[[argparse.Namespace], int]
     gloss: str

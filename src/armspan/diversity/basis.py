@@ -173,7 +173,7 @@ def _smallest(gram: FloatArray, subsets: IntArray) -> FloatArray:
 
 
 def exchange(X: FloatArray, work: float = EXCHANGE_WORK) -> IntArray:
-    """A good basis: `_farthest`, and then single rows exchanged while it helps.
+    """A good basis: `_farthest`, then single rows are exchanged as long as that helps.
 
     With v the eigenvector of λ_min, replacing row i by row j raises λ_min by at most (vᵀx_j)² - (vᵀx_i)². Only
     exchanges that may gain are tried, the most promising first, and a round ends with the first chunk that holds a

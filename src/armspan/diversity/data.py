@@ -22,7 +22,7 @@ _FOR_LOGS = "logged decisions are audited by armspan.diversity.audit_log, or by 
 
 
 class ContextData:
-    """Contexts that were seen, as a problem to be audited: all rows are equally likely.
+    """Contexts that were seen, as a problem to audit: all rows are equally likely.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ContextData:
         return MARGIN * float(self._means.std())
 
     def verdicts(self, report: DiversityReport, margin: float, level: float) -> tuple[Verdict, ...]:
-        """What the sample says of all contexts: constant regret, diverse, gap, greedy.
+        """What the sample says about all contexts: constant regret, diverse, gap, greedy.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ def audit(
     Returns
     -------
     DiversityReport
-        Numbers and verdicts; print it.
+        Numbers and verdicts; print it to read it.
     """
     if (env is None) == (contexts is None) or (contexts is None) != (theta_hat is None):
         log = f"; {_FOR_LOGS}" if env is None and theta_hat is None else ""

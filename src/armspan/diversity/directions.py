@@ -21,7 +21,8 @@ def plainest(space: FloatArray, scale: FloatArray, constant: BoolArray) -> Float
     are named as part of what others add up to, rather than those others.
 
     Where the space is that of directions along which nothing varies, each of its m directions says that one feature is
-    a combination of others. Which m features are written so is free: those that come last, the constants before all.
+    a combination of others. Which m features are written in this way is free: those that come last, the constants
+    before all.
     """
     m = space.shape[1]
     unit = np.where(scale > 0, scale, 1.0)

@@ -30,7 +30,7 @@ MOST_NUMBERS = 4_000_000
 
 
 class Drift(NamedTuple):
-    """What forgets best.
+    """The half-life that predicts best.
 
     half_life : in rows. gain : by which part of the squared error its predictions are better than with all rows.
     """

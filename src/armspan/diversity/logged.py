@@ -59,11 +59,11 @@ class LoggedArm:
     known : bool
         Whether those are enough.
     best : (float, float)
-        Limits of the share of contexts in which it is best; they hold for all arms at once.
+        Limits on the share of contexts in which it is best; they hold for all arms at once.
     share : (float, float)
-        Limits of the share of contexts in which it leads by the margin.
+        Limits on the share of contexts in which it leads by the margin.
     spread : (float, float)
-        Limits of how far those contexts spread (K·S_a): 1 if all arms' contexts are alike, 0 if they do not span.
+        Limits on how far those contexts spread (K·S_a): 1 if all arms' contexts are alike, 0 if they do not span.
     words : str
         The direction in which its contexts spread least.
     """
@@ -94,7 +94,7 @@ class LoggedDiversity:
     rank : int
         In how many directions they vary.
     redundant : str
-        What is always true of the features, if they vary in fewer directions than their number.
+        What is always true of the features, if they vary in fewer directions than there are features.
     margin : float
         By how much an arm must lead, in units of the reward.
     level : float
@@ -102,17 +102,17 @@ class LoggedDiversity:
     needed : (float, float)
         The least `share` and `spread` that every arm must have for the answer "diverse".
     leadless : (float, float)
-        Limits of the share of contexts in which no arm leads by the margin.
+        Limits on the share of contexts in which no arm leads by the margin.
     weakest : (d,) array
-        The direction that was seen least.
+        The direction that has been seen least.
     shared_spread : float
         Spread of the best arms' features together (HLS), an estimate: λ_min of the rows' E[xxᵀ]. Arms have the same
         features, so it does not matter which is best.
     drift : Drift or None
-        How fast mean rewards change with time, with `half_life` in rows and `gain`, if it is shown that they do. Rows
+        How fast mean rewards change with time, with `half_life` in rows and `gain`, if the log shows that they do. Rows
         are taken to be in order of time.
     likely : Likely or None
-        A model of the log, in which `armspan.recommend` can try out policies; None where all rewards are the same.
+        A model of the log, in which `armspan.recommend` can try out policies; None if all rewards are the same.
     """
 
     name: str
@@ -157,16 +157,16 @@ class LoggedDiversity:
         Parameters
         ----------
         what : {"best", "spread", "direction"}, default "best"
-            The share of contexts in which each arm may be best; how far the contexts spread that it leads by the
-            margin, with what the answer “diverse” needs as a dotted line; or the direction in which they spread
-            least, as squares for the features that make it up. Bars are limits that hold for all arms at once.
+            The share of contexts in which each arm may be best; how far the contexts that it leads by the margin
+            spread, with a dotted line at what the answer “diverse” needs; or the direction in which they spread least,
+            as squares for the features that make it up. Bars are limits that hold for all arms at once.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         _validate.one_of("what", what, ("best", "spread", "direction"))
         from armspan.plots import arms, bars
@@ -185,7 +185,7 @@ class LoggedDiversity:
 
     @property
     def so(self) -> str:
-        """What the first answer means for whoever wants to switch exploration off, in a sentence."""
+        """What the first answer means if you want to switch exploration off, in a sentence."""
         ends = self.verdicts[0].answer == "yes"
         return "So: leave exploration on; that of LinUCB-d ends by itself." if ends else "So: keep exploring."
 
@@ -283,7 +283,7 @@ class Judged:
         return "not known" if question == "diverse" and found == "yes" and self.unseen.size else found
 
     def more(self, question: str) -> answers.More:
-        """What would settle a question that is open: more rows of this kind, of which arm, in which direction."""
+        """What would settle an open question: more rows of this kind, of which arm, in which direction."""
         z, known = self.white.z, self.fits.known
         if not known.all():
             arm = int(np.flatnonzero(~known)[np.argmin(self.fits.rows[~known])])
@@ -330,11 +330,11 @@ def audit_log(
     arms : list of n names
         The arm that was chosen in each row.
     rewards : (n,) array
-        What came of it.
+        The reward that came of it.
     feature_names : list, optional
         Names of the features in the answers; if left out, the columns of a DataFrame, or else numbers from 0.
     arm_names : list, optional
-        All arms there are, if some may have no rows.
+        All the arms, if some of them may have no rows.
     intercept : bool, default False
         Add a constant feature 1, as the last one, called "intercept". Refused if X has a constant feature already.
     name : str, default "log"
@@ -344,7 +344,7 @@ def audit_log(
     margin : float, optional
         By how much an arm must lead; 5 % of the rewards' standard deviation if left out.
     strict : bool, default False
-        Use bands that hold by proof under any logging policy; they need about three times the rows.
+        Use bands that hold by proof under any logging policy; they need about three times as many rows.
     noise_scale : float, optional
         R, for which the noise is R-subgaussian, for `strict`: ½ for clicks; the residuals' standard deviation if left
         out.
@@ -352,7 +352,7 @@ def audit_log(
     Returns
     -------
     LoggedDiversity
-        Limits for every arm, and verdicts; print it.
+        Limits for every arm, and verdicts; print it to read it.
     """
     if is_frame(X):
         feature_names = list(X.columns) if feature_names is None else feature_names

@@ -10,9 +10,9 @@ def regret_bound(env: Audited) -> theory.Bound:
     """The paper's bound on the expected regret, the same for every horizon, term by term.
 
     Finite contexts: Theorem 1, with the probability p of the rarest context of the bases in place of 1/n. Contexts that
-    share a basis vector count as one if that makes the bound smaller; see `armspan.theory.t_1`. Others: Theorem 2, with
-    meta-contexts found by a search, and p at the lower end of its 95 % interval. If a hypothesis fails, it refuses and
-    says which.
+    share a basis vector count as one if that makes the bound smaller; see `armspan.theory.t_1`. Other contexts: Theorem
+    2, with meta-contexts found by a search, and p at the lower end of its 95 % interval. If a hypothesis fails, it
+    refuses and says which.
 
     Parameters
     ----------

@@ -11,12 +11,12 @@ def binomial_limits(hits: int, n: int, alpha: float) -> tuple[float, float]:
 
 
 def lower_limit(hits: int, n: int, alpha: float) -> float:
-    """The lower one alone."""
+    """Only the lower one."""
     return 0.0 if hits == 0 else beta_quantile(alpha, hits, n - hits + 1)
 
 
 def upper_limit(hits: int, n: int, alpha: float) -> float:
-    """The upper one alone."""
+    """Only the upper one."""
     return 1.0 if hits == n else beta_quantile(1 - alpha, hits + 1, n - hits)
 
 

@@ -28,7 +28,7 @@ class ArmDiversity:
     arm, name : int, str
         Its number and its name.
     features : (m, d) array
-        Its features there, of all contexts or of those sampled.
+        Its features there, in all contexts or in those that were sampled.
     moment : (d, d) array
         E[xxᵀ | it is best]; 0 if it never is.
     probability, probability_interval : float, (float, float)
@@ -38,7 +38,7 @@ class ArmDiversity:
     spans : bool or None
         Whether it is best somewhere and its features there span; None if a sample cannot tell.
     ties : bool
-        Whether it shares the first place in some context.
+        Whether it ties for best in some context.
     rank : int
         Rank of its features there, at the tolerance of the audit.
     basis : Basis
@@ -101,14 +101,14 @@ class DiversityReport:
     lambda_0, lambda_0_upper : float
         λ₀ of Section 4 is at least the first and at most the second; they are equal if the search was exact.
     gap : float
-        Δ, by how much an arm that is not best falls behind, at least.
+        Δ, the least by which an arm that is not best falls behind.
     delta : float
         δ = l√(d/λ₀), infinite without diversity.
     p, p_interval : float, (float, float)
         How often the rarest context of the bases arrives, or the rarest meta-context (Section 5) where contexts do not
         recur, with a 95 % interval; 0 if there is no basis.
     merged_p, merged : float, int
-        The same if contexts with the same basis features count as one, and how many do at most.
+        The same if contexts with the same basis features count as one, and how many then count as one at most.
     arms : tuple of ArmDiversity
         One entry per arm.
     feature_names : tuple of str
@@ -131,7 +131,7 @@ class DiversityReport:
     verdicts : tuple of Verdict
         Questions with answers and reasons.
     problem : Environment or ContextData
-        What was audited itself, in which `armspan.recommend` can try out policies.
+        The audited problem itself, in which `armspan.recommend` can try out policies.
     """
 
     environment: str
@@ -163,7 +163,7 @@ class DiversityReport:
 
     @property
     def exact(self) -> bool:
-        """Whether all contexts were looked at, and not a sample."""
+        """Whether all contexts were looked at, rather than a sample."""
         return self.samples is None
 
     def __str__(self) -> str:
@@ -190,8 +190,8 @@ class DiversityReport:
         Parameters
         ----------
         what : {"best", "spread", "direction", "span"}, default "best"
-            How often each arm is best; how far the contexts spread in which it is, λ_min(E[xxᵀ | it is best]); the
-            direction in which they spread least, as squares for the features that make it up; or, of two features,
+            How often each arm is best; how far the contexts in which it is best spread, λ_min(E[xxᵀ | it is best]); the
+            direction in which they spread least, as squares for the features that make it up; or, with two features,
             the contexts themselves as arrows, with the area that each arm's best basis spans. Bars are 95 % intervals;
             they are points where all contexts were looked at.
         ax : matplotlib.axes.Axes, optional
@@ -200,7 +200,7 @@ class DiversityReport:
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         _validate.one_of("what", what, ("best", "spread", "direction", "span"))
         if what == "span" and self.n_features != 2:

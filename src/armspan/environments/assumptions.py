@@ -41,7 +41,7 @@ class Assumption:
 
 
 class Checkable(Protocol):
-    """What an environment must tell about itself so that the assumptions can be checked."""
+    """What an environment must say about itself so that the assumptions can be checked."""
 
     feature_bound: float
     parameter_bound: float
@@ -67,7 +67,7 @@ class Checkable(Protocol):
 
 
 class Assumptions(tuple[Assumption, ...]):
-    """The five assumptions in order, as a tuple; printed, one line each."""
+    """The five assumptions in order, as a tuple that prints one per line."""
 
     @property
     def hold(self) -> bool:
@@ -94,7 +94,7 @@ class Assumptions(tuple[Assumption, ...]):
 
 
 def independent(n_contexts: int) -> Assumption:
-    """Assumption 1.4 where so many contexts arrive independently."""
+    """Assumption 1.4, if this many contexts arrive independently."""
     several = f"{n_contexts} contexts arrive independently."
     reason = several if n_contexts > 1 else "The same context arrives every time."
     return Assumption("1.4", "Stochastic arrivals", True, reason)

@@ -40,7 +40,7 @@ class Environment(ABC):
     feature_bound, parameter_bound : float
         The paper's l and s: features and parameters are at most this long.
     gap : float
-        The paper's Δ: by how much an arm that is not best falls behind, at least.
+        The paper's Δ: the least by which an arm that is not best falls behind.
     independent_arrivals : bool
         Whether contexts arrive independently of each other.
     compiled : bool
@@ -88,7 +88,7 @@ class Environment(ABC):
         return None
 
     def without_noise(self) -> "Environment":
-        """The same environment, whose rewards are their means."""
+        """The same environment without noise: its rewards are their means."""
         quiet = copy.copy(self)
         quiet.noise = Gaussian(0.0)
         return quiet
@@ -128,7 +128,7 @@ class Environment(ABC):
         """
 
     def mean_rewards_at(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """Mean reward (K,) of each arm at one step, also where features alone do not tell it.
+        """Mean reward (K,) of each arm at one step, even where features alone do not determine it.
 
         Parameters
         ----------
@@ -168,14 +168,14 @@ class Environment(ABC):
         probabilities : (n,) array
             How often each context arrives.
         complete : bool
-            Whether these are all contexts.
+            Whether these are all the contexts.
         """
         x, means = self.sample(samples)
         return x, means, np.full(samples, 1 / samples), False
 
     @abstractmethod
     def diversity_per_arm(self) -> tuple[FloatArray, FloatArray, int | None]:
-        """How often each arm is best, and how diverse its contexts are then.
+        """How often each arm is best, and how diverse the contexts are in which it is.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class Environment(ABC):
         smallest : (K,) array
             λ_min(E[xxᵀ | c ∈ C_a]), the smallest eigenvalue of its features' second moment then.
         samples : int or None
-            From how many draws; None if all contexts were looked at.
+            The number of draws; None if all contexts were looked at.
         """
 
     def certain_spans(self) -> tuple[bool | None, ...]:
@@ -231,7 +231,7 @@ class Environment(ABC):
         Returns
         -------
         Assumptions
-            The five assumptions; printed, one line each.
+            The five assumptions; they print one per line.
         """
         if self.outside_theory is not None:
             raise NotApplicable(f"{self.outside_theory}; the paper's assumptions do not cover that")

@@ -107,7 +107,7 @@ class BoxContexts(Environment):
     def certain_spans(self) -> tuple[bool | None, ...]:
         """By a closed form, in exact arithmetic; see `Environment`.
 
-        Arms have features of their own, so arm a can lead by up to top_a - max bottom_b: its largest mean minus the
+        Each arm has its own features, so arm a can lead by up to top_a - max bottom_b: its largest mean minus the
         largest of the others' smallest means. If that is more than the gap, it leads by more than the gap on an open
         set of draws; these have a probability above 0, and its features there, an open set too, span. Otherwise it
         leads by the gap with probability 0.

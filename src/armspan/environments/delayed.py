@@ -19,7 +19,7 @@ LONGEST = 2**32
 class DelayedRewards(Environment):
     """Another environment, whose rewards come late: a policy has to decide before it has learnt them.
 
-    A reward of step t with delay D is learnt after step t + D, before the next choice. Regret counts every step.
+    The reward of step t, with delay D, is learnt after step t + D, before the next choice. Regret counts every step.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class DelayedRewards(Environment):
     steps : int, default 0
         How many steps late every reward is.
     mean : float, default 0
-        Mean of a random delay on top of that, which is geometric.
+        Mean of an additional random delay, which is geometric.
     lost : float, default 0
         Share of the rewards that never come.
     name : str, optional

@@ -1,4 +1,4 @@
-"""Problems drawn at random that the paper does not have: many features of which few count, one θ, and a bend."""
+"""Random problems that are not in the paper: many features of which only a few count, one shared θ, and a bend."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def sparse_problem(
     seed: int = 0,
     name: str = "sparse",
 ) -> BoxContexts:
-    """Many features, of which few count: every arm's θ has so many entries that are not 0, each N(0, 1).
+    """Many features, of which only a few count: every arm's θ has `non_zeros` entries that are not 0, each N(0, 1).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def sparse_problem(
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     seed : int, default 0
-        What is drawn follows from it.
+        Seed of all that is drawn.
     name : str
         Shown in tables and figures.
 
@@ -55,7 +55,7 @@ def shared_problem(
     seed: int = 0,
     name: str = "many arms, one θ",
 ) -> BoxContexts:
-    """Many arms that share one θ and differ by their features alone, for policies with `shared=True`.
+    """Many arms that share one θ and differ only in their features, for policies with `shared=True`.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def shared_problem(
     noise : float or noise, default 0.5
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     seed : int, default 0
-        What is drawn follows from it.
+        Seed of all that is drawn.
     name : str
         Shown in tables and figures.
 
@@ -99,13 +99,13 @@ def bent_problem(
     n_features : int, default 4
         d. Features and every arm's θ have entries N(0, 1/d), and w has entries N(0, 1).
     size : float, default 0.3
-        The most that the mean reward differs from θᵀx. With 0 it is linear.
+        The most by which the mean reward differs from θᵀx. With 0 it is linear.
     n_contexts : int, default 400
         Contexts that are drawn; they arrive equally often.
     noise : float or noise, default 0.5
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     seed : int, default 0
-        What is drawn follows from it.
+        Seed of all that is drawn.
     name : str
         Shown in tables and figures.
 

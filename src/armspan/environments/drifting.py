@@ -22,11 +22,11 @@ class DriftingContexts(Environment):
     Parameters
     ----------
     theta : (J, K, d) array
-        Sets of parameters that the arms have in turn; after the last set, the first one follows.
+        Sets of parameters that the arms have in turn; after the last set comes the first again.
     period : int
         Steps from one set to the next.
     abrupt : bool, default False
-        Whether the parameters jump to the next set, or move there in a straight line.
+        Whether the parameters jump to the next set. If not, they move there in a straight line.
     low, high : float or (d,) array, defaults 0 and 1
         Corners of the box.
     noise : float or noise, default 1

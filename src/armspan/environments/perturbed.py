@@ -1,4 +1,4 @@
-"""The perturbed adversary (Kannan et al. 2018): it sees past choices, picks contexts, and chance moves these."""
+"""The perturbed adversary (Kannan et al. 2018): it sees past choices and picks contexts, and chance moves these."""
 
 import math
 from collections.abc import Callable
@@ -55,8 +55,8 @@ class PerturbedContexts(Environment):
         σ, how far chance moves the features.
     adversary : "starve", (K, d) array or function, default "starve"
         "starve" knows θ and what a greedy policy would believe, and shows the contexts in which that costs most, so
-        that arms never learn how good they are. An array gives fixed points around which features lie. A function takes
-        a `History` and returns points (R, K, d). No point may be longer than 1.
+        that a policy never learns how good the arms are. An array gives fixed points around which features lie. A
+        function takes a `History` and returns points (R, K, d). No point may be longer than 1.
     shared : bool, default False
         Whether the adversary assumes a victim that learns one θ for all arms.
     noise : float or noise, default 1
@@ -100,7 +100,7 @@ class PerturbedContexts(Environment):
         Parameters
         ----------
         history : History
-            What was done so far.
+            What has been done so far.
         """
         shape = (len(history.pulls), *self.theta.shape)
         if isinstance(self.adversary, str):

@@ -1,4 +1,4 @@
-"""Finite contexts whose mean rewards are a table, linear in the features or not; and tables with labels as bandits."""
+"""Finite contexts whose mean rewards are a table, linear in the features or not; and labelled tables as bandits."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class RewardTable(TableEnvironment):
     noise : float or noise, default 1
         The standard deviation of Gaussian noise, or `Gaussian(scale)`, `Rademacher(scale)` or `Bernoulli()`.
     name : str
-        What reports call it.
+        Its name in reports.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class RewardTable(TableEnvironment):
 
 
 def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") -> RewardTable:
-    """A table with labels as a bandit: each row is a context, each label an arm; the right arm has reward 1, others 0.
+    """A labelled table as a bandit: each row is a context, each label an arm; the right arm has reward 1, the others 0.
 
-    All rows are equally likely. Features are brought to mean 0 and standard deviation 1, constant ones are left out,
-    and then all are scaled by one number so that the longest row has length 1.
+    All rows are equally likely. Features are standardised to mean 0 and standard deviation 1, constant ones are left
+    out, and then all are scaled by one number so that the longest row has length 1.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def labelled(X: Any, y: Any, *, intercept: bool = True, name: str = "labels") ->
     intercept : bool, default True
         Whether to add a constant 1.
     name : str
-        What reports call it.
+        Its name in reports.
     """
     X = _validate.array("X", X, shape=("rows", "features"))
     _validate.unmasked("y", y)

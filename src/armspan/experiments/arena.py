@@ -121,7 +121,7 @@ PROBLEMS: tuple[Problem, ...] = (
 def run_arena(
     *, runs: int, seed: int, announce: Callable[[str], Progress], folder: Path | None = None, horizon: int | None = None
 ) -> Iterator[Bout]:
-    """All bouts, one after the other. folder : where finished ones are kept; a second start takes them from there.
+    """All bouts, one after the other. folder : where finished ones are kept; running it again takes them from there.
 
     horizon : the most steps of every bout, if fewer than the arena's are wanted.
     """

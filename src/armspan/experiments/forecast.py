@@ -66,7 +66,7 @@ def forecast(env: Any, *, horizon: int, seed: int = 1) -> Forecast:
     env : Environment or object
         An environment, or an object with its methods, as `armspan.simulate` takes it.
     horizon : int
-        Steps of a run.
+        Steps per run.
     seed : int, default 1
         Seed of the contexts.
 

@@ -44,14 +44,14 @@ DIAL_LEVELS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.15, 0.
 
 @dataclass(frozen=True)
 class Effort:
-    """How large to run; the defaults are the paper's.
+    """How large a run to make; the defaults are the paper's.
 
     Parameters
     ----------
     runs : int, default 100
         How many runs.
     horizon : int, default 500000
-        Steps of a run.
+        Steps per run.
     seed : int, default 0
         Random seed.
     engine : str, default "auto"
@@ -154,7 +154,7 @@ class Predictions:
 
 
 class Announce(Protocol):
-    """Told which stage begins; returns the progress callback for it."""
+    """Called with the stage that begins; returns the progress callback for it."""
 
     def __call__(self, stage: str) -> Progress: ...
 
@@ -165,14 +165,14 @@ Outcome = PanelResult | Survey | DialResult | Idea | Predictions | Tails
 def reproduce(figures: tuple[str, ...], effort: Effort, announce: Announce) -> Iterator[tuple[str, Outcome]]:
     """Run figures one after the other, and yield what each gives under its key.
 
-    A Ctrl-C comes out as `Interrupted`, whose `partial` is the present stage's outcome as far as it got, or None.
+    Ctrl-C raises `Interrupted`, whose `partial` is the outcome of the current stage as far as it got, or None.
 
     Parameters
     ----------
     figures : tuple of str
         Which figures, of `FIGURES`.
     effort : Effort
-        How large to run.
+        How large a run to make.
     announce : function
         Called with the name of each stage; returns a function progress(done, total).
     """

@@ -30,7 +30,7 @@ class Problem:
     Parameters
     ----------
     key : str
-        What it is called.
+        Its name.
     make : function
         Makes its environment.
     horizon : int
@@ -83,9 +83,9 @@ class Place(NamedTuple):
     rank : float
         The mean of its ranks.
     best_in : int
-        Problems in which it is the best, or cannot be told from the best.
+        The number of problems in which it is the best, or cannot be told from the best.
     problems : int
-        Problems in which it took part.
+        The number of problems in which it took part.
     growth : dict
         How often each growth verdict was reached.
     microseconds : float or None
@@ -280,7 +280,7 @@ class Arena:
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         _validate.one_of("what", what, ("table", "standing"))
         from armspan.plots import bars, heat

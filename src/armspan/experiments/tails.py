@@ -66,7 +66,7 @@ class Tail:
         return int(self.exploring[-2:][0])
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Everything it holds, for JSON."""
         return {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in vars(self).items()}
 
 

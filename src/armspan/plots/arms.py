@@ -29,7 +29,7 @@ def spread(
 ) -> None:
     """How far (K, 2) the contexts spread in which each arm is best, on a log scale, with 0 behind a break in the axis.
 
-    A bar without an end goes on to the right. words : what the numbers are. needed : what the answer “diverse” asks
+    A bar without an end runs on to the right. words : what the numbers are. needed : what the answer “diverse” asks
     for, a dotted line.
     """
     known = np.append(ends[np.isfinite(ends)], [] if needed is None else needed)

@@ -16,7 +16,7 @@ MOST_ROWS = 60
 def intervals(axes: Axes, names: Sequence[object], ends: FloatArray, middle: FloatArray | None = None) -> None:
     """Intervals (n, 2) from the top down, with marks at both ends, and a point in the middle where it is known.
 
-    One that ends at infinity goes on to the edge of the axes.
+    An interval that ends at infinity runs to the edge of the axes.
     """
     rows, edge, thin = np.arange(len(ends)), axes.get_xlim()[1], min(1.0, MOST_ROWS / len(ends))
     right = np.where(np.isinf(ends[:, 1]), edge, ends[:, 1])
@@ -47,5 +47,5 @@ def log_scale(axes: Axes) -> None:
 
 
 def height(rows: int) -> float:
-    """Inches for so many rows."""
+    """Inches for this many rows."""
     return 1.3 + 0.32 * min(max(rows, 5), MOST_ROWS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Bounds(Protocol):
-    """What a policy must be told of a problem; it may have feature_bound, parameter_bound and noise_scale too."""
+    """What a policy must be told about a problem; it may have feature_bound, parameter_bound and noise_scale too."""
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class Application:
-    """What a policy is told of an application: its sizes; noise is 1-subgaussian unless the policy knows better.
+    """What a policy is told about an application: its sizes; noise is 1-subgaussian unless the policy knows better.
 
     Contexts may recur, and nobody knows how many there are.
     """
@@ -51,7 +51,7 @@ class Application:
 
 
 def features_of(n_features: Any, feature_names: Any) -> int:
-    """How many features an agent has: as many as are said, or named."""
+    """How many features an agent has: as many as are given, or named."""
     if n_features is None and feature_names is not None and hasattr(feature_names, "__len__"):
         n_features = len(feature_names)
     return _validate.whole("n_features", n_features, at_least=1)
@@ -96,7 +96,7 @@ class Reference(Protocol):
     """
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
-        """The number (K,) of which the largest wins, for features x (K, d)."""
+        """The numbers (K,), of which the largest wins, for features x (K, d)."""
         ...
 
     def update(self, arm: int, x: FloatArray, context: int, reward: float) -> None:
@@ -108,8 +108,8 @@ class Reference(Protocol):
 class Policy(ABC):
     """A frozen description of how to choose an arm; what is learnt lives elsewhere.
 
-    A subclass states its family again where it has a `reference` of its own that chooses as the family does. One that
-    does not is another policy: no engine runs the family in its place.
+    A subclass with its own `reference` states its family again if that reference chooses as the family does. One that
+    does not do so is another policy: no engine runs the family in its place.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Policy(ABC):
 
     @property
     def name(self) -> str:
-        """What results and figures call it."""
+        """Its name in results and figures."""
         return self.label or self.title
 
     def agent(
@@ -166,7 +166,7 @@ class Policy(ABC):
         intercept : bool, default False
             Whether to add a constant 1 to the features. l grows by it, and s must bound its weight too.
         seed : int, default 0
-            Seed of ties and of what the policy draws.
+            Seed for breaking ties and for what the policy draws.
         long_contexts : str, default "warn"
             What to do with contexts longer than `feature_bound`: "warn" logs the first one and counts all, "clip"
             shortens them, "raise" refuses them.
@@ -262,7 +262,7 @@ class Policy(ABC):
 
     @property
     def can_switch(self) -> bool:
-        """Whether its runs may go over to another rule. `Result.switched_at` has when each run did."""
+        """Whether its runs may switch to another rule. `Result.switched_at` says when each run did."""
         return self.switches and self._says_itself("switches")
 
     def _says_itself(self, name: str) -> bool:

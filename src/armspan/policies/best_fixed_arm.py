@@ -28,7 +28,7 @@ class BestFixedArm(Yardstick):
     """Pull the arm that is best on average over the contexts, always.
 
     It is told the true mean rewards. Where contexts are not a finite set, it averages over 100,000 of them: of two arms
-    whose means differ by less than 1/100 of their spread it may take the wrong one.
+    whose means differ by less than 1/100 of their spread, it may take the wrong one.
 
         a = argmax_a E[mean reward of arm a]
 

@@ -20,7 +20,7 @@ class ConfidenceBall(LinearPolicy):
 
         β_t = max(128 d log t log(t²/δ), (8/3 · log(t²/δ))²)
 
-    Separate arms share δ out: each has δ/K.
+    Separate arms share δ: each has δ/K.
 
     Parameters
     ----------

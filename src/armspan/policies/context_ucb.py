@@ -18,8 +18,8 @@ from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 class ContextUCB(Policy):
     """UCB per individual context: mean reward of the arm in this context + α_t/√(its pulls in this context).
 
-    Every context is a bandit of its own, and features are not looked at, so rewards need not be linear. The price is
-    that contexts do not learn from each other: every arm must be tried in every context.
+    Every context is a separate bandit, and features are ignored, so rewards need not be linear. The price is that
+    contexts do not learn from each other: every arm must be tried in every context.
 
         index = S/N + α_t/√N,   N pulls of the arm in this context, S the sum of their rewards,   f(t) = 1 + t log²t
 

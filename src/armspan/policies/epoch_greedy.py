@@ -19,15 +19,15 @@ from armspan.theory import Schedule
 class EpochGreedy(LeastSquaresPolicy):
     """EpochGreedy: epoch ℓ = 1, 2, … pulls one arm at random, then ⌊c√(ℓ/(Kd))⌋ times the one with the largest θ̂ᵀx.
 
-    θ̂ is fitted to the random pulls alone. They are a fair sample, so any regression may stand in its place.
+    θ̂ is fitted only to the random pulls. They are a fair sample, so any regression may take its place.
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the random pulls
 
-    The paper has log N for N hypotheses where we have d. Rewards may have any range, as c is ours to choose.
+    The paper has log N for N hypotheses where we have d. Rewards may have any range, since c is ours to choose.
 
-    Without the mark of its decision, an agent takes rewards of an arm for those of its random pulls while such are due.
-    Otherwise a reward that it waits for teaches nothing; one that it has not asked for, as from a log, is learnt like a
-    random pull's.
+    Without the mark of its decision, an agent takes an arm's rewards to be those of its random pulls while such are
+    due. Otherwise a reward that it was waiting for teaches nothing; one that it has not asked for, as from a log, is
+    learnt like a random pull's.
 
     Parameters
     ----------

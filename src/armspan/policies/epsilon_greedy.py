@@ -1,4 +1,4 @@
-"""ε-greedy: believe the estimates, but for a share of the steps."""
+"""ε-greedy: believe the estimates, except in a share of the steps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,13 +40,13 @@ class EpsilonGreedy(MixedPolicy):
         larger β counts. Theory: constant regret under HLS, for policies whose own is o(T), not for a constant ε.
         Practice: True where exploring is expensive, False where logs must have all arms in every context.
     delta : float, default 0.05
-        δ, the probability with which OFUL's radius may fail, for until_sure; arms with a θ each share it out. Theory:
+        δ, the probability with which OFUL's radius may fail, for until_sure; arms that each have a θ share it. Theory:
         any in (0, 1). Practice: 0.05.
     parameter_bound : float, optional
-        s, a bound on the length of parameters, needed for until_sure alone. Theory: one that holds. Practice: 1.5 times
+        s, a bound on the length of parameters, needed only for until_sure. Theory: one that holds. Practice: 1.5 times
         the largest ‖θ̂‖ of a ridge regression on a log. Taken from the environment if left out.
     noise_scale : float, optional
-        R, for which the noise is R-subgaussian, needed for until_sure alone. Theory: one that holds. Practice: ½ for
+        R, for which the noise is R-subgaussian, needed only for until_sure. Theory: one that holds. Practice: ½ for
         rewards from 0 to 1, as clicks are, else the standard deviation of a regression's residuals. Taken from the
         environment if left out.
 

@@ -30,8 +30,9 @@ class ExpertPolicy(Policy):
         Practice: the models and rules that you have; one fixed arm each, if left out. With a classifier or a function
         among them, a simulation runs in Python.
     reward_range : (float, float), default (0.0, 1.0)
-        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: what yours are. An agent
-        refuses what is outside; a simulation learns what comes, and the bound is proved only for rewards inside.
+        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: the bounds of yours. An
+        agent refuses rewards outside them; a simulation learns all, but the bound on regret is proved only for rewards
+        inside.
     horizon : int, optional
         T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.
         Practice: a guess; the larger it is, the more slowly weights move.
@@ -112,7 +113,7 @@ class EXP4(ExpertPolicy):
     """EXP4: draw an arm from the experts' mean advice, mixed with γ of uniform; weigh experts by what they earned.
 
     A reward counts for all experts who advised its arm, divided by how likely the arm was. Whatever the rewards, even
-    if an adversary chooses them, it earns in the mean at most 2√(e - 1)·√(TK log N) less than the best expert.
+    if an adversary chooses them, it earns on average at most 2√(e - 1)·√(TK log N) less than the best expert.
 
         p = (1 - γ)Σ_j w_j ξ^j/Σw + γ/K,   r̂_a = y·1[a pulled]/p_a,   w_j ← w_j exp(γ ξ^j·r̂/K)
 

@@ -1,4 +1,4 @@
-"""EXP4.P (Beygelzimer et al. 2011): EXP4 whose regret is small not only in the mean, but nearly always."""
+"""EXP4.P (Beygelzimer et al. 2011): EXP4 whose regret is small not only on average, but nearly always."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from armspan.policies.references.experts import EXP4PReference
 class EXP4P(ExpertPolicy):
     """EXP4 with a bonus for experts whose advice is seldom followed, because little is known of them.
 
-    EXP4's regret is small in the mean, but a single run may be bad. Whatever the rewards, with probability 1 - δ this
+    EXP4's regret is small on average, but a single run may be bad. Whatever the rewards, with probability 1 - δ this
     one earns at most 6√(KT log(N/δ)) less than the best expert.
 
         p = (1 - K·p_min)Σ_j w_j ξ^j/Σw + p_min,   p_min = √(log N/(KT)),   r̂_a = y·1[a pulled]/p_a

@@ -1,4 +1,4 @@
-"""Explore, then commit: every arm so many times in turn, and what that has shown is believed for good."""
+"""Explore, then commit: every arm a number of times in turn, and what that has shown is believed for good."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ ROWS_PER_FEATURE = 10
 class ExploreThenCommit(LeastSquaresPolicy):
     """Pull each of K arms m times in turn; then always the arm with the largest θ̂ᵀx.
 
-    θ̂ is the least squares of the exploration, steps 1 … mK; where arms share θ, that is mK rows for one θ̂. The
-    commitment is to that: later rewards change nothing.
+    θ̂ is the least squares of the exploration, steps 1 … mK; where arms share θ, that is mK rows for one θ̂. That θ̂ is
+    final: later rewards change nothing.
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over steps 1 … mK
 

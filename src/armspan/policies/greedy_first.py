@@ -13,9 +13,9 @@ from armspan.theory import Schedule, as_schedule
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyFirst(OLSBandit):
-    """GreedyFirst: greedy while every arm's features go on to span; if one's do not, OLSBandit, afresh and for good.
+    """GreedyFirst: greedy while every arm's features keep spanning; if one's do not, OLSBandit, afresh and for good.
 
-    It measures after t₀ steps how fast every arm's features span, and switches then if one's do not, or at any step t >
+    After t₀ steps it measures how fast every arm's features span, and switches then if one's do not, or at any step t >
     2t₀ at which one has fallen behind. OLSBandit's clock starts at 1, and greedy's rows are dropped.
 
         λ̂₀ = min_a λ_min(Σxxᵀ of arm a)/(2t₀);   it switches if λ̂₀ = 0, or once min_a λ_min(Σxxᵀ of arm a) < λ̂₀t/4

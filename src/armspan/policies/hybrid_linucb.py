@@ -26,8 +26,8 @@ class HybridLinUCB(Policy):
     Parameters
     ----------
     shared_features : int, optional
-        m: z is the first m features of x. Theory: z may be any features, other ones than x too. Practice: all of x, if
-        left out.
+        m: z is the first m features of x. Theory: z may be any features, including ones not in x. Practice: all of x,
+        if left out.
     alpha : float, array or function, optional
         α_t. Theory: Li's 1 + √(log(2/δ)/2), if left out, 2.36 for δ = 0.05. Practice: a smaller constant, to be tuned,
         an array over t, or a function of t.

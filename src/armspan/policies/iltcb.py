@@ -23,8 +23,8 @@ class EnumeratedPolicy(Policy):
         from the features x (K, d) to an arm. Theory: any N of them. Practice: the models and rules that you have; one
         fixed arm each, if left out.
     reward_range : (float, float), default (0.0, 1.0)
-        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: what yours are. A simulation
-        learns what comes; the bound is proved only for rewards inside.
+        Bounds (low, high) of rewards, which are taken to [0, 1]. Theory: (0, 1). Practice: the bounds of yours. A
+        simulation learns all rewards; the bound on regret is proved only for those inside.
     delta : float, default 0.05
         δ, the probability with which the regret bound may fail. Theory: any in (0, 1). Practice: 0.05.
     """
@@ -63,10 +63,10 @@ class EnumeratedPolicy(Policy):
 
 @dataclass(frozen=True, kw_only=True)
 class ILTCB(EnumeratedPolicy):
-    """ILTCB: good policies get weight, but so much stays on the others that every policy's value can be estimated.
+    """ILTCB: good policies get weight, but enough stays on the others that every policy's value can be estimated.
 
-    At the steps 1, 2, 4, 8, … it finds weights Q over the policies, with few calls of an optimiser. Arms are then drawn
-    from Q^μ, what Q lacks to 1 put on the best policy.
+    At the steps 1, 2, 4, 8, … it finds weights Q over the policies, with few calls to an optimiser. Arms are then drawn
+    from Q^μ, where the best policy gets what Q lacks to 1.
 
         ΣQ(π)b_π <= 2K,   Ê[1/Q^μ(π(x)|x)] <= 2K + b_π for every π,   b_π = R̂eg(π)/(100μ),   Q^μ = (1 - Kμ)ΣQ + μ
 

@@ -43,8 +43,8 @@ class KernelUCB(Policy):
         Length scale of the Matérn kernels. Theory: any above 0. Practice: about how far apart contexts with similar
         rewards are.
     shared : bool, default False
-        Whether all arms share one regression, and differ by their features alone. Theory: True. Practice: share it
-        where arms are many, or come and go.
+        Whether all arms share one regression, and differ only in their features. Theory: True. Practice: share it where
+        arms are many, or come and go.
     budget : int, default 500
         How many different points a regression keeps. Theory: all. Practice: some hundreds. Beyond that, the first ones
         are a Nyström dictionary (a uniform sample if contexts are independent), and others are projected onto it. With

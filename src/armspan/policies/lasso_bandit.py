@@ -27,11 +27,11 @@ class LassoBandit(Policy):
 
     The alpha of scikit-learn's `Lasso` is half of this λ.
 
-    Coordinate descent starts from the last β̂. That of an arm's forced pulls is fitted again before the first free step
-    after one; that of all its pulls in free steps in which it contends with another arm. It goes on until nothing moves
-    any more, for 100,000 sweeps at most, or 10⁹/d² with more than 100 features: up to a correlation of 0.999 it finds
-    β̂ to 10⁻⁶. On a GPU in single precision it ends after 1,000. An agent takes late rewards as that of `OLSBandit`
-    does.
+    Coordinate descent starts from the last β̂. The one for an arm's forced pulls is fitted again before the first free
+    step after such a pull; the one for all its pulls, in free steps in which it contends with another arm. The descent
+    runs until nothing moves any more, for 100,000 sweeps at most, or 10⁹/d² with more than 100 features: up to a
+    correlation of 0.999 it finds β̂ to 10⁻⁶. On a GPU in single precision it ends after 1,000. An agent treats late
+    rewards as that of `OLSBandit` does.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LassoBandit(Policy):
     lambda_2 : float, default 0.05
         λ₂, in the same units. Theory: the same. Practice: 0.05 in their experiments.
     shared : bool, default False
-        Whether all arms share one β, and differ by their features alone. Theory: False. Practice: share it where arms
+        Whether all arms share one β, and differ only in their features. Theory: False. Practice: share it where arms
         are many.
 
     Notes

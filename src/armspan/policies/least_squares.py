@@ -1,4 +1,4 @@
-"""What policies have in common that believe a regression as it stands, and explore by forced pulls if at all."""
+"""What policies have in common if they believe a regression as it stands, and explore by forced pulls if at all."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -46,7 +46,7 @@ class LeastSquaresPolicy(LinearPolicy):
 
 
 def in_turn(pulls: int, n_arms: int) -> Schedule:
-    """The knob `forced` of every arm so many times in turn, and then none."""
+    """The knob `forced`: every arm this many times in turn, and then none."""
 
     def forced(t: IntArray) -> np.ndarray:
         from armspan.kernels.families.forced import FREE

@@ -24,7 +24,7 @@ class LinMED(LinearPolicy):
 
         √β_t = R√(2 log(√(det V/λᵈ)/δ)) + √λ·s,   q = c₁·design + c₂·1[a = â] + (1 - c₁ - c₂)/K
 
-    Where arms have their own θ, they are one model of K·d parameters, as long as √K·s.
+    Where arms have their own θ, they are one model of K·d parameters, of length √K·s.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from armspan.theory import Alpha, Schedule, as_schedule, freeze
 class LinTS(LinearPolicy):
     """LinTS: draw θ̃ ~ N(θ̂, v_t²V⁻¹) for each arm, and pull the arm with the largest θ̃ᵀx.
 
-    Acting on a draw is exploring: what is uncertain varies much from draw to draw, and what is known hardly at all.
+    Acting on a draw is exploring: what is uncertain varies a lot from draw to draw, and what is known hardly at all.
     Where arms share θ there is one draw per step, otherwise one per arm and step.
 
         V = ridge·I + Σxxᵀ,   θ̂ = V⁻¹Σyx,   v_t = R√(9 d log(t/δ))

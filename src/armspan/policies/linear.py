@@ -35,7 +35,7 @@ class LinearPolicy(Policy):
         l, a bound on the length of features. Theory: one that holds, 1 in many papers. Practice: the length of your
         longest past context, and a little more. A simulation takes the environment's if left out.
     shared : bool, default False
-        Whether all arms share one θ, and differ by their features alone. Theory: most papers share it, but not those of
+        Whether all arms share one θ, and differ only in their features. Theory: most papers share it, but not those of
         LinUCB-d, TruncatedLinUCB, OLSBandit and greedy. Practice: share it where arms are many, or come and go.
     """
 

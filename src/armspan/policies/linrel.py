@@ -37,7 +37,8 @@ class LinRel(LinearPolicy):
 
     Notes
     -----
-    Use it for comparison: no regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores less.
+    Use it for comparison: no bound on regret is proved for it alone (SupLinRel has √(dT)); OFUL is simpler and explores
+    less.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""load_agent: an agent from its file, with the policy that it was made by."""
+"""load_agent: an agent from its file, with the policy that made it."""
 
 import os
 from typing import Any
@@ -12,7 +12,7 @@ from armspan.policies.registry import POLICIES
 
 
 def load_agent(path: str | os.PathLike[str]) -> Any:
-    """Read an agent that `agent.save` wrote; it goes on exactly as if it had never been saved.
+    """Read an agent that `agent.save` wrote; it carries on exactly as if it had never been saved.
 
     A file that is truncated, damaged, of another version or not an agent's is refused in a sentence, and no code in it
     is ever run.

@@ -1,4 +1,4 @@
-"""What policies have in common that choose by probabilities, which follow from ridge estimates by a rule."""
+"""What policies that choose by probabilities have in common: these follow from ridge estimates by a rule."""
 
 import math
 from collections.abc import Mapping
@@ -79,7 +79,7 @@ class InverseGapPolicy(MixedPolicy):
     Parameters
     ----------
     low, high : float, defaults 0 and 1
-        Where rewards lie. Theory: 0 and 1. Practice: what yours are. Estimates are kept there, and γ is for rewards
+        Where rewards lie. Theory: 0 and 1. Practice: where yours lie. Estimates are kept there, and γ is for rewards
         rescaled from there to [0, 1].
     scale : float, default 1
         c in γ. Theory: 1, up to a constant. Practice: larger is greedier, to be tuned.

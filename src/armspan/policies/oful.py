@@ -21,7 +21,7 @@ class OFUL(LinearPolicy):
 
         √β = R √(2 log(√(det V / λᵈ) / δ)) + √λ·s          (Theorem 2)
 
-    Separate arms share δ out: each has δ/K.
+    Separate arms share δ: each has δ/K.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class OFUL(LinearPolicy):
 
     Notes
     -----
-    Use it where optimism must be safe: there is no horizon to be known, and the radius is smaller than LinUCB-d's.
+    Use it where optimism must be safe: no horizon needs to be known, and the radius is smaller than LinUCB-d's.
 
     References
     ----------

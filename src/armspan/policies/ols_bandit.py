@@ -1,4 +1,4 @@
-"""OLSBandit (Goldenshluger and Zeevi 2013; K arms as in Bastani and Bayati 2020): forced pulls, ever more seldom."""
+"""OLSBandit (Goldenshluger and Zeevi 2013; K arms as in Bastani and Bayati 2020): forced pulls, ever more rarely."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class OLSBandit(LeastSquaresPolicy):
 
     The margin condition, which its promise needs, is that arms are seldom nearly equal.
 
-    Without the mark of its decision, an agent takes the next rewards of an arm for those of its forced pulls while such
-    are due, so where rewards come late or are lost, it may take that of another pull.
+    Without the mark of its decision, an agent takes the next rewards of an arm to be those of its forced pulls while
+    such are due. So where rewards come late or are lost, it may take that of another pull.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class OLSBandit(LeastSquaresPolicy):
 
     Notes
     -----
-    Use it where exploration must be planned beforehand and grow ever rarer.
+    Use it where exploration must be planned beforehand and become ever rarer.
 
     References
     ----------

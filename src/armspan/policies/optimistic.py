@@ -71,17 +71,17 @@ class IndexPolicy(LinearPolicy):
         intercept : bool, default False
             Whether to add a constant 1 to the features. l grows by it, and s must bound its weight too.
         seed : int, default 0
-            Seed of ties and of ε.
+            Seed for breaking ties and for ε.
         epsilon : float, default 0
             Probability of choosing at random among the arms that may be chosen.
         ties : str, default "random"
-            How ties are broken: "random", or "first" of the arms.
+            How ties are broken: "random", or "first" for the first of the tied arms.
         memory : int, default 256
             How many (arm, context) pairs are remembered for `explain`.
         half_life : float, optional
-            After how many rewards an old one counts half; rewards count for ever if left out.
+            The number of rewards after which an old one counts half; rewards count for ever if left out.
         window : int, optional
-            How many rewards are kept at all; all of them if left out.
+            How many of the latest rewards are kept; all of them if left out.
         dtype : str, default "float64"
             Precision of V⁻¹ and V, "float64" or "float32".
         long_contexts : str, default "warn"
@@ -162,12 +162,12 @@ class OptimisticPolicy(IndexPolicy):
         index, where w² = xᵀV⁻¹x and ȳ is the root mean square of the rewards. The ridge is l²/d unless you give one.
         "estimated" is OFUL's radius for δ = 0.1 with upper estimates of R and s from what was seen; the ridge is
         l²/(10d) unless you give one. Residuals of rare clicks say too little, so tell it noise_scale=0.5 for clicks; a
-        simulation with clicks does that by itself. Neither needs parameter_bound. Both expect features of about one
-        scale.
+        simulation with clicks does that by itself. Neither needs parameter_bound. Both expect features on about the
+        same scale.
     half_life : float, optional
-        After how many rewards an old one counts half; α_t does not grow any more once so many have come as count in the
-        end, half_life/log 2. Rewards count for ever if left out. Theory: left out, as parameters do not drift there.
-        Practice: the same; where they drift, about a fourth of the steps within which they change. Not with
+        The number of rewards after which an old one counts half; α_t stops growing once as many have come as count in
+        the end, half_life/log 2. Rewards count for ever if left out. Theory: left out, as parameters do not drift
+        there. Practice: the same; where they drift, about a quarter of the steps within which they change. Not with
         "estimated".
     """
 

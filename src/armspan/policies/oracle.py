@@ -12,7 +12,7 @@ from armspan.policies.yardstick import Yardstick
 class Oracle(Yardstick):
     """Pull the arm with the largest true mean reward in every context: pseudo-regret is 0.
 
-    It is told the true mean rewards. What it earns is the most that can be had.
+    It is told the true mean rewards. What it earns is the most that any policy can earn.
 
         a = argmax_a mean reward of arm a in this context
 

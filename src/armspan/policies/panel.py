@@ -42,7 +42,7 @@ class Classified:
 
 
 def frozen(name: str, panel: Any, *, classifiers: bool = False) -> tuple[Any, ...] | None:
-    """A panel in a form that cannot change any more and can be compared: an array becomes tuples.
+    """A panel in a form that can no longer change and can be compared: an array becomes tuples.
 
     classifiers : whether there may be some, which give distributions.
     """

@@ -17,23 +17,22 @@ from armspan.theory import Schedule
 
 @dataclass(frozen=True, kw_only=True)
 class PEGE(LeastSquaresPolicy):
-    """PEGE: cycle c = 1, 2, … pulls every arm so many times in turn, then c times the arm with the largest θ̂ᵀx.
+    """PEGE: cycle c = 1, 2, … pulls every arm a number of times in turn, then c times the arm with the largest θ̂ᵀx.
 
     θ̂ is the least squares of the exploration in all cycles so far; other rewards are not learnt. No horizon is needed:
-    after T steps there were about √(2T) cycles.
+    after T steps there have been about √(2T) cycles.
 
         θ̂ = V⁻¹Σyx,   V = ridge·I + Σxxᵀ,   sums over the exploration of cycles 1 … c
 
-    Without the mark of its decision, an agent takes rewards of an arm for those of its forced pulls while such are due.
-    Otherwise a reward that it waits for teaches nothing; one that it has not asked for, as from a log, is learnt like a
-    forced pull's.
+    Without the mark of its decision, an agent takes an arm's rewards to be those of its forced pulls while such are
+    due. Otherwise a reward that it was waiting for teaches nothing; one that it has not asked for, as from a log, is
+    learnt like a forced pull's.
 
     Parameters
     ----------
     pulls : int, optional
         Pulls of every arm in a cycle. Theory: d linearly independent arms once. Practice: d pulls of each arm if each
-        has a θ of its own, so that it has d rows; one pull of each with shared=True. That is also what is done if left
-        out.
+        has its own θ, so that it has d rows; one pull of each with shared=True. That is also the default.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Uniform choice: what every policy must beat, and what a log for other policies is best collected with."""
+"""Uniform choice: what every policy must beat, and the best way to collect a log for other policies."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,13 +12,13 @@ from armspan.policies.references.fixed import UniformReference
 class RandomChoice(Policy):
     """Pull any arm with probability 1/K, whatever was seen.
 
-    Its logs tell equally much about all arms. Its agent keeps the mean reward of every arm.
+    Its logs say as much about one arm as about another. Its agent keeps the mean reward of every arm.
 
         p_a = 1/K
 
     Notes
     -----
-    Use it for the first days of an application, or as the yardstick from below.
+    Use it for the first days of an application, or as the least that any policy must beat.
 
     References
     ----------

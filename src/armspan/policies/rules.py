@@ -40,7 +40,7 @@ SMALL_LOSS = 0.01
 
 @dataclass(frozen=True)
 class Choice:
-    """A policy, and a sentence on why, or at which cost."""
+    """A policy, and a sentence on why, or at what cost."""
 
     policy: Policy
     words: str

@@ -27,7 +27,7 @@ class Softmax(MixedPolicy):
     ----------
     temperature : float, array or function, default 0.1
         T_t in units of rewards, as a constant, an array over t, or a function of t; 0 is greedy, and with a large one
-        every arm is as likely. Theory: none. Practice: 0.1 where rewards are from 0 to 1, to be tuned.
+        all arms are equally likely. Theory: none. Practice: 0.1 where rewards are from 0 to 1, to be tuned.
 
     Notes
     -----

@@ -23,7 +23,7 @@ class SquareCB(InverseGapPolicy):
     gamma : float, array or function, optional
         γ_t, as a constant, an array over t, or a function of t. Theory: the above, if left out, which is the paper's
         without its horizon. Practice: Vowpal Wabbit has 10√n after n rewards, lambda t: 10 * np.sqrt(t - 1). 0 is
-        uniform choice, and the more, the greedier.
+        uniform choice, and larger is greedier.
 
     Notes
     -----

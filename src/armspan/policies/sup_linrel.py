@@ -17,8 +17,8 @@ class SupLinRel(StagedPolicy):
 
         width = ‖a‖ R√(2 log(2TK/δ)) + ‖ṽ‖
 
-    Without the mark of its decision, an agent finds the stage of a reward anew when it comes. Where rewards come late,
-    that may be another stage than the one that chose, and the proof no longer holds.
+    Without the mark of its decision, an agent works out the stage of a reward anew when it comes. Where rewards come
+    late, that may not be the stage that chose, and the proof no longer holds.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class SupLinRel(StagedPolicy):
 
     Notes
     -----
-    Use it for its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same.
+    Use it for its proof, √(dT) up to logarithms for K arms; SupLinUCB is simpler and has the same one.
 
     References
     ----------

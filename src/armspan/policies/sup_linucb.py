@@ -15,16 +15,16 @@ WIDTHS = ("paper", "proof")
 
 @dataclass(frozen=True, kw_only=True)
 class SupLinUCB(StagedPolicy):
-    """SupLinUCB: go through S = ⌈log T⌉ stages, each with a ridge regression of its own, until one decides.
+    """SupLinUCB: go through S = ⌈log T⌉ stages, each with its own ridge regression, until one decides.
 
     Stage s keeps the arms whose index θ̂ᵀx + αw is within 2¹⁻ˢ of the largest, as long as all αw ≤ 2⁻ˢ. If one is
-    wider, the widest is pulled and learnt in this stage alone; if all αw ≤ 1/√T, the largest index is pulled and not
+    wider, the widest is pulled and learnt in this stage only; if all αw ≤ 1/√T, the largest index is pulled and not
     learnt.
 
         w = √(xᵀV⁻¹x),   α = R√(2 log(2TK/δ))
 
-    Without the mark of its decision, an agent finds the stage of a reward anew when it comes. Where rewards come late,
-    that may be another stage than the one that chose, and the proof no longer holds.
+    Without the mark of its decision, an agent works out the stage of a reward anew when it comes. Where rewards come
+    late, that may not be the stage that chose, and the proof no longer holds.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class SupLinUCB(StagedPolicy):
 
     Notes
     -----
-    Use it for its proof, √(dT) up to logarithms for K arms; beside LinUCB it learns from few of its steps, and costs
-    more.
+    Use it for its proof, √(dT) up to logarithms for K arms; compared with LinUCB, it learns from few of its steps, and
+    costs more.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""TruncatedLinUCB (Song and Zhou 2022): OFUL for a while, then greedy, for exploring for ever costs a factor log T."""
+"""TruncatedLinUCB (Song and Zhou 2022): OFUL for a while, then greedy, as exploring for ever costs a factor log T."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from armspan.theory import Schedule
 class TruncatedLinUCB(OFUL):
     """TruncatedLinUCB: OFUL's index up to step S, and the largest θ̂ᵀx from then on.
 
-    Where contexts are independent, diverse and alike over time, S steps teach enough for greedy to go on alone.
+    Where contexts are independent, diverse and alike over time, S steps teach enough for greedy to carry on alone.
     Exploring for ever costs a factor log T.
 
         S = ⌈C d log(T)^κ⌉
@@ -27,7 +27,7 @@ class TruncatedLinUCB(OFUL):
     factor : float, default 1
         C, the factor in S. Theory: large enough; it does not say how large. Practice: 1.
     power : float, default 2
-        κ, the power in S. Theory: 1 and the right C have d log T, the least possible. Practice: 2, with which any C
+        κ, the power in S. Theory: 1 and the right C give d log T, the least possible. Practice: 2, with which any C
         will do, at the price of a factor log log T.
     horizon : int, optional
         T, the number of steps. A simulation fills it in; an agent must be given it. Theory: how many there will be.

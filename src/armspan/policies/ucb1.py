@@ -17,7 +17,7 @@ from armspan.theory import Schedule
 class UCB1(Policy):
     """Pull each arm once, then the one with the largest mean reward + 2R√(2 log t/pulls), whatever the context.
 
-    It finds the best fixed arm, and no more: the difference to a policy with contexts is what they are worth. Auer et
+    It finds the best fixed arm, and no more: what a policy with contexts gains over it is what they are worth. Auer et
     al. have rewards in [0, 1], which are ½-subgaussian: with R = ½ it is their index, and others are rescaled by 2R.
 
         index = S/N + 2R√(2 log t/N),   N pulls of the arm, S the sum of their rewards

@@ -20,9 +20,9 @@ class Comparison:
     first, second : str
         The policies.
     steps, runs : int
-        After how many steps, and in how many runs.
+        After how many steps, and over how many runs.
     difference : float
-        Mean regret of the second minus that of the first; above 0 where the first one loses less.
+        Mean regret of the second minus that of the first; above 0 if the first one loses less.
     low, high : float
         Its 95 % interval, by Student's t over the differences of the runs; nan for a single run.
     ahead : float
@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
-        """The policy that loses less, if the interval leaves no doubt; None if it does."""
+        """The policy that loses less, if the interval leaves no doubt; otherwise None."""
         return self.first if self.low > 0 else self.second if self.high < 0 else None
 
     @property

@@ -1,7 +1,7 @@
 """What a user's functions, classes and objects do and hold, as digits.
 
-The loaded code counts, and not the file that it came from, which may have been edited since. So comments do not count,
-and code without a file does (a notebook's). Of Python's own and of installed packages the name and the version count.
+The loaded code counts, not the file that it came from, which may have been edited since. So comments do not count, but
+code without a file does (a notebook's). For Python's own and for installed packages, the name and the version count.
 """
 
 import builtins
@@ -48,11 +48,11 @@ class NoContentError(Exception):
 
 
 def code_of(*values: Any, partly: bool = False) -> str:
-    """Digits that change with what these do and hold; raises NoContentError where that cannot be known.
+    """Digits that change with what these do and hold; raises NoContentError if that cannot be known.
 
     An attribute `fingerprint`, a text, stands for what cannot be known, and counts beside what can.
 
-    partly : take what can be known, and of the rest the class alone.
+    partly : take what can be known, and only the class of the rest.
     """
     walk = _Walk(vouched=partly)
     for value in values:

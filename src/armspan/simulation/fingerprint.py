@@ -15,9 +15,9 @@ from armspan.simulation.content import code_of
 def fingerprint(env: Environment, policies: Iterable[Any]) -> str:
     """Hexadecimal digits that change with any number in the environment or the policies, and with a user's own code.
 
-    Of what a user has written, all that is loaded counts, see `content`; of a thing without a content that can be
-    compared, such as a lock, its class, and an attribute `fingerprint` of its owner if that is a text. A worker that
-    received it by value may get other digits, so they are computed where `simulate` is called.
+    Of a user's own code, everything that is loaded counts; see `content`. Of an object whose content cannot be
+    compared, such as a lock, the class counts, and an attribute `fingerprint` of its owner if that is a text. A worker
+    that received such code by value may get other digits, so they are computed where `simulate` is called.
     """
     digest = hashlib.sha256()
     for part in (env, *policies):

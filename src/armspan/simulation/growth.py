@@ -14,8 +14,8 @@ gains nothing after some time. A conclusion needs evidence that its neighbours w
   log², log log and log T look alike. Power: γ from `STEEP` to `STEEPEST`; below, powers of log T look the same for a
   long time, and above, exploration that slows down does. Linear: γ within `NEAR` of 1, in runs that each lose at their
   own rate, or through one arm alone, and continue to, as stuck runs do; otherwise they may still be exploring.
-- Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that the others' fading losses hide.
-- *undecided*: everything else, and always with fewer than `FEWEST_RUNS` runs or 256 steps.
+- Where the simulation has counted suboptimal pulls by arm, an arm may follow a law that others' fading losses hide.
+- *undecided*: everything else, and always if there are fewer than `FEWEST_RUNS` runs or 256 steps.
 """
 
 import math

@@ -49,7 +49,7 @@ class Job:
 
     @property
     def stopped(self) -> bool:
-        """Whether to give up."""
+        """Whether the work is to stop."""
         return self._stop.is_set()
 
     def advanced(self, steps: int) -> None:

@@ -30,32 +30,32 @@ def recommend(
     """Recommend a policy, say why, and say what the alternatives would cost.
 
     An environment can be tried out, so the few policies that did best in the arena rehearse in it, and the one that
-    loses least is recommended: by its mean regret plus twice the standard error, so that a policy that sometimes
-    gets stuck is not mistaken for a good one. So it is with the report on an environment. For the audit of a log,
-    they rehearse in ten worlds that are drawn from a model of the log, if you give a horizon. Otherwise rules decide:
-    Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells the best arm
-    in every context; else LinUCB with α_t from the residuals. The docs' page “Policies” says how often each of these
-    was right on problems that were not used to make them.
+    loses least is recommended. What counts is the mean regret plus twice the standard error, so that a policy that
+    sometimes gets stuck is not mistaken for a good one. The same is done for the report on an environment. For the
+    audit of a log, the policies rehearse in ten worlds drawn from a model of the log, if you give a horizon. Otherwise
+    rules decide: Thompson sampling with v = R if decisions must be drawn; LinUCB with one θ for all arms if that tells
+    the best arm in every context; else LinUCB with α_t from the residuals. The docs' page “Policies” says how often
+    each of these was right on problems that were not used to make them.
 
     Parameters
     ----------
     problem : Environment or report
-        An environment, or what `armspan.audit` or `armspan.diversity.audit_log` has found.
+        An environment, or the report that `armspan.audit` or `armspan.diversity.audit_log` returned.
     propensities : bool, default False
         Whether decisions must be drawn, so that their log can tell what another policy would have earned.
     noise_scale : float, optional
         R, for which rewards are R-subgaussian. An environment knows it.
     horizon : int, optional
-        How many steps you will take, and so will the rehearsal, up to a million. If left out, it is 10,000, except
-        where a rehearsal may take long, or where an application should not wait for it: in an environment that is
-        written in Python, and for a log, rules decide.
+        How many steps you will take. The rehearsal takes as many, up to a million. If left out, it is 10,000, except
+        where a rehearsal may take long, or where an application should not wait for it: in an environment written in
+        Python, and for a log, rules then decide.
     progress : function, optional
-        Called as progress(done, total) in a rehearsal.
+        Called as progress(done, total) during a rehearsal.
 
     Returns
     -------
     Recommendation
-        With `policy`, `why` (sentences) and `alternatives`, each with a policy and words; print it.
+        It has `policy`, `why` (sentences) and `alternatives`, each with a policy and words. Print it to read it.
     """
     if noise_scale is not None:
         _validate.real("noise_scale", noise_scale, above=0)
@@ -103,7 +103,7 @@ def _for_log(
 
 
 def worlds(likely: Likely, name: str, noise_scale: float | None = None) -> list[Environment]:
-    """Environments that a log leaves likely, with features of about one scale."""
+    """Environments that are likely, given a log, with features of about one scale."""
     x = likely.contexts / likely.unit
     noise = Bernoulli() if likely.clicks else Gaussian(noise_scale or likely.noise)
     rng = np.random.default_rng(SEED)

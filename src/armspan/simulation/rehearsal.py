@@ -1,4 +1,4 @@
-"""A rehearsal: the few policies that did best in the arena are tried out, and whoever loses least is recommended."""
+"""A rehearsal: the few policies that did best in the arena are tried out, and the one losing least is recommended."""
 
 import math
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def rehearsed(
     noise_scale: float | None,
     propensities: bool,
 ) -> Recommendation:
-    """The one who loses least.
+    """The policy that loses least.
 
     places : the environment, or several that may be the true one. words : what else is known there. first : what must
     be done before, if anything.
@@ -83,7 +83,7 @@ def is_slow(env: Environment) -> bool:
 
 
 def candidates(env: Environment, horizon: int, noise_scale: float | None, *, propensities: bool) -> list[Policy]:
-    """Who rehearses: for nearly every problem of the arena, one of these came close to the best of all."""
+    """The policies that rehearse: for nearly every problem of the arena, one of these came close to the best of all."""
     missing = [bound for bound in ("feature_bound", "parameter_bound") if not hasattr(env, bound)]
     if missing:  # a user's own environment may not know it
         raise NotApplicable(f"a rehearsal needs {' and '.join(missing)}, which {env.name} lacks; or leave horizon out")

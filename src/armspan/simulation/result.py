@@ -56,23 +56,24 @@ class Result:
     pseudo_regret : (P, R, C) array
         What was lost compared with the best arm, in mean rewards.
     noise : (R, C) array
-        The sum of the noise so far, which all policies meet; (P, R, C) for clicks, whose noise depends on the arm.
+        The sum of the noise so far, which is the same for all policies; (P, R, C) for clicks, whose noise depends on
+        the arm.
     environment : str
         Name of the environment.
     fingerprint : str
-        Changes with any number in the environment and the policies, and with the code of your own ones.
+        Digits that change with any number in the environment and the policies, and with your own code in them.
     horizon, seed : int
         As they were given to `simulate`.
     engine : str
-        What computed it.
+        The engine that computed it.
     events : dict
         For each policy that was watched (`simulate(..., events=True)`), the error events of the proof.
     suboptimal_pulls : (P, R, B, K) array or None
         Pulls of each arm that cost something, in the B bins of time of `armspan.simulation.octaves`, the last one
         first; None in a result that an older version saved.
     switched_at : dict
-        For each policy that can switch from one rule to another, as `GreedyFirst` can, an array (R,): after how many
-        rewards each run did so; 0 if it never did.
+        For each policy that can switch from one rule to another, as `GreedyFirst` can, an array (R,): the number of
+        rewards after which each run did so; 0 if it never did.
     """
 
     policies: tuple[str, ...]
@@ -107,12 +108,12 @@ class Result:
         return self.pseudo_regret[self.policies.index(policy)]
 
     def only(self, policies: Sequence[str]) -> "Result":
-        """The result of some of the policies.
+        """The result with only some of the policies.
 
         Parameters
         ----------
         policies : list of str
-            Their names, in the order wanted.
+            Their names, in the order that you want.
         """
         if not len(policies):
             raise InvalidParameter("policies must name at least one policy, got none")
@@ -141,8 +142,8 @@ class Result:
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """The 95 % interval of the mean over the runs, by Student's t; nan for a single run.
 
-        It is exact where the regret of the runs is normal. Where a few runs lose far more than the others, as with
-        greedy, it is too narrow: use 30 runs or more.
+        It is exact if the regret of the runs is normally distributed. Where a few runs lose far more than the others,
+        as with greedy, it is too narrow: use 30 runs or more.
 
         Returns
         -------
@@ -177,7 +178,7 @@ class Result:
         Returns
         -------
         Summary
-            The rows; printed, a table.
+            The rows; they print as a table.
         """
         low, high = self.interval()
         mean, sd, least, most = (column[:, -1].tolist() for column in (self.mean(), self.sd(), low, high))
@@ -190,8 +191,8 @@ class Result:
     def compare(self, first: str, second: str) -> Comparison:
         """Which of two policies loses less at the last checkpoint, by how much, and how sure that is.
 
-        Both met the same contexts and noise, so their difference is known better than their means: it is taken run by
-        run. Print it for a sentence.
+        Both met the same contexts and noise, so their difference, taken run by run, is known better than their means.
+        Print the comparison to get a sentence.
 
         Parameters
         ----------
@@ -240,15 +241,15 @@ class Result:
         log : {"", "x", "y", "xy"}, optional
             Which axes are logarithmic. If left out, x is, and so is y where the curves end far apart or still grow.
         shade : {"interval", "sd", ""}, default "interval"
-            What is shaded: the 95 % interval of the mean, two standard deviations of the runs either side, or nothing.
-            A single run has neither.
+            What is shaded: the 95 % interval of the mean, two standard deviations of the runs on either side, or
+            nothing. A single run has neither.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         shown = self if policies is None else self.only([policies] if isinstance(policies, str) else policies)
         if log is not None:
@@ -276,7 +277,7 @@ class Result:
             Which one. The first that was watched if left out.
         what : {"regret", "end", "knowledge", "pulls"}, default "regret"
             Mean regret by event and frame; the share of runs without a suboptimal pull after step t; how well each
-            arm is known in its weakest direction, λ_min(V), mean of the runs; or how often it was pulled in the
+            arm is known in its weakest direction, λ_min(V), averaged over the runs; or how often it was pulled in the
             rarest context of its basis. The last two grow in proportion to t where contexts are diverse.
         ax : matplotlib.axes.Axes, optional
             Where to draw. A new figure if left out.
@@ -284,7 +285,7 @@ class Result:
         Returns
         -------
         matplotlib.axes.Axes
-            The axes that were drawn in.
+            The axes with the plot.
         """
         if not self.events:
             raise NotApplicable(
@@ -327,7 +328,7 @@ class Result:
         Parameters
         ----------
         path : str or path
-            The file. An older one with this name stays until the new one is complete.
+            The file. An older one with this name stays in place until the new one is complete.
         """
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "events": list(self.events)}
         header |= {name: getattr(self, name) for name in _WORDS} | {"switched_at": list(self.switched_at)}

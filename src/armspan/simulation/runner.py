@@ -1,4 +1,4 @@
-"""simulate(): check what is asked, hand it to an engine, collect a Result."""
+"""simulate(): check the request, hand it to an engine, and collect a Result."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -45,32 +45,33 @@ def simulate(
     env : Environment or object
         An environment, or any object with n_arms, n_features, context(step, rng) and mean_rewards(x).
     policies : policy or list
-        One or several. A policy of your own is a class whose objects have choose(x) and update(arm, x, reward); a new
-        object is made for every run, with n_arms, n_features and seed.
+        One or several. Your own policy is a class whose objects have choose(x) and update(arm, x, reward); for every
+        run a new object is made, with n_arms, n_features and seed.
     horizon : int
-        Steps of a run.
+        Steps per run.
     runs : int or list of int, default 100
-        How many runs, numbered from 0; or their own numbers, such as range(100, 200).
+        How many runs, numbered from 0; or the numbers of the runs, such as range(100, 200).
     seed : int, default 0
         From 0 to 2⁶⁴ - 1. Contexts and noise are a function of (seed, run, step): every policy meets the same ones, on
-        any engine and any number of workers.
+        any engine and with any number of workers.
     engine : str, default "auto"
         "cpu" (compiled, all cores), "cuda" (all GPUs), "python" (the naive readable form, with the same choices), or
         "auto": a GPU if there is one and the work is large, else the CPU, which is also what "auto" means on a backend.
-        The result's `engine` says which it was.
+        The result's `engine` says which one was used.
     precision : str, default "float64"
-        "float64", or on a GPU "float32", which is faster and makes a few different choices; see the docs' page on GPUs.
+        "float64", or on a GPU "float32", which is faster and makes some choices differently; see the docs' page on
+        GPUs.
     checkpoints : list of int, optional
         Steps at which regret is recorded; about 200 on a log scale if left out.
     events : bool, default False
         Whether to count the proof's frames and error events for the linear policies, into `result.events`. The engine
-        must be "cpu", which "auto" then takes, or "cuda" in float64, and the environment must not be your own.
+        must be "cpu", which "auto" then picks, or "cuda" in float64, and the environment must not be your own.
     backend : str or Dask client, optional
         Where to run: this process if left out, "processes" for local processes, or a Dask cluster, by its scheduler's
         address ("tcp://host:8786") or a Dask client. On processors of the same kind results are the same, bit
         for bit; on different ones they agree up to rounding, and the logger "armspan" says so.
     workers : int, optional
-        Threads, or local processes; one per core if left out.
+        How many threads, or local processes; one per core if left out.
     progress : function, optional
         Called as progress(done, total).
 

@@ -18,7 +18,7 @@ _HEAD = ("policy", "mean", "sd", "95 % interval of the mean", "growth")
 class SummaryRow:
     """Pseudo-regret at the last checkpoint over the runs: mean, sd, 95 % interval of the mean, growth verdict.
 
-    switched_at : (R,) of a policy that can switch, after how many rewards each run did; 0 if it never did.
+    switched_at : (R,) for a policy that can switch, the number of rewards after which each run did; 0 if it never did.
     """
 
     policy: str
@@ -31,7 +31,7 @@ class SummaryRow:
 
     @property
     def switches(self) -> str:
-        """A sentence on the runs that switched; nothing of a policy that cannot."""
+        """A sentence on the runs that switched; nothing for a policy that cannot."""
         if self.switched_at is None:
             return ""
         steps, runs = self.switched_at[self.switched_at > 0], counted(self.switched_at.size, "run")
@@ -60,7 +60,7 @@ def _spread(row: SummaryRow, form: str) -> tuple[str, str]:
 
 
 class Summary(tuple[SummaryRow, ...]):
-    """One row per policy, as a tuple; printed, a table.
+    """One row per policy, as a tuple that prints as a table.
 
     Parameters
     ----------

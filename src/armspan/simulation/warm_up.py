@@ -26,7 +26,7 @@ class WarmUp:
     Attributes
     ----------
     compiled : tuple
-        The kernels that the cache did not have, each with its seconds.
+        The kernels that were not yet in the cache, each with its seconds.
     seconds : float
         How long all of it took.
     folder : str or None
@@ -39,9 +39,9 @@ class WarmUp:
 
 
 def warm_up(progress: Progress | None = None) -> WarmUp:
-    """Compile all that agents and simulations on a CPU use into the cache on disk, so that later processes start fast.
+    """Compile all that agents and simulations use on a CPU into the cache on disk, so that later processes start fast.
 
-    The cache is found by NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, which later processes must share.
+    The cache is found through NUMBA_CACHE_DIR, XDG_CACHE_HOME or the home folder, which later processes must share.
 
     Parameters
     ----------

@@ -44,9 +44,9 @@ def grid(make: Callable[..., Any], /, **values: Sequence[Any]) -> Grid:
     Parameters
     ----------
     make : function or class
-        A policy's class, or what makes an environment; use functools.partial to fix other arguments.
+        A policy's class, or a function that makes an environment; use functools.partial to fix other arguments.
     values : list
-        One keyword for each parameter, with the list of its values.
+        One keyword argument per parameter: the list of its values.
 
     Returns
     -------

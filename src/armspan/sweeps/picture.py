@@ -26,9 +26,9 @@ def plot_sweep(
     table : pandas.DataFrame
         What `armspan.sweep` returned, or some of its rows.
     x : str, optional
-        The column that is drawn from left to right. Its numbers must tell the cells of one line apart. Lines are
-        policies, or environments where x is a parameter of the policies. If left out: the first parameter that was
-        varied and does so, else λ₀, else the names of the environments. Rows without a number in x are left out.
+        The column that is drawn from left to right. Its numbers must tell the cells of a line apart. Lines are
+        policies, or environments if x is a parameter of the policies. If left out, it is the first varied parameter
+        whose numbers do so, else λ₀, else the names of the environments. Rows without a number in x are left out.
     log : {"", "x", "y", "xy"}, optional
         Which axes are logarithmic. If left out, those whose numbers differ by more than a factor of 30. On a
         logarithmic x axis, 0 stands to the left of a break.
@@ -38,7 +38,7 @@ def plot_sweep(
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were drawn in.
+        The axes with the plot.
     """
     missing = [name for name in _NEEDED if name not in getattr(table, "columns", ())]
     if missing or not len(table):

@@ -1,4 +1,4 @@
-"""sweep(): every policy in every environment, as one table; what is finished is kept, and not computed again."""
+"""sweep(): every policy in every environment, as one table; finished cells are kept, and not computed again."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ def sweep(
     """Run every policy in every environment and return one table.
 
     A cell is one environment with one policy, and each cell is one row. Columns: environment, policy; parameters that
-    vary, as environment.… and policy.…; gap and lambda_0 where known; horizon, runs; of the final pseudo-regret mean,
+    vary, as environment.… and policy.…; gap and lambda_0 where known; horizon, runs; for the final pseudo-regret, mean,
     sd, low and high (95 % interval of the mean), q05, q50, q95, q99; and the growth verdict. Ctrl-C raises
     `Interrupted`, whose `partial` is the table of the finished cells.
 
@@ -54,7 +54,7 @@ def sweep(
         Policies, likewise; or a function that takes an environment and returns either. All policies meet the same
         contexts and noise.
     horizon : int
-        Steps of a run.
+        Steps per run.
     runs : int or list of int, default 100
         How many runs, or their numbers, as in `simulate`.
     seed : int, default 0
@@ -66,12 +66,12 @@ def sweep(
     checkpoints : list of int, optional
         Steps at which regret is kept in the folder, besides the last; those of the growth verdict if left out.
     folder : str or path, optional
-        Where finished cells are kept, one Parquet file each. A second start computes only what is missing or has
+        Where finished cells are kept, one Parquet file each. Running it again computes only what is missing or has
         changed, be it a number or code. A damaged file is computed again, with a `DamagedCell` warning.
     backend : str or Dask client, optional
         Where to run, as in `simulate`.
     workers : int, optional
-        Threads, or local processes; one per core if left out.
+        How many threads, or local processes; one per core if left out.
     progress : function, optional
         Called as progress(done, total), over the whole sweep.
 

@@ -36,7 +36,7 @@ def suplinucb_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
 
 
 def dominated_arm_shape(t: IntArray, problem: ProblemNumbers) -> FloatArray:
-    """2R² log t/Δ: the least that telling a dominated arm apart costs in the long run (Lai and Robbins' shape).
+    """2R² log t/Δ: the least that it costs to tell a dominated arm apart in the long run (Lai and Robbins' shape).
 
     Parameters
     ----------

@@ -7,23 +7,23 @@ STEPS = 32
 
 
 def forgetting(half_life: float) -> tuple[int, float]:
-    """Rewards between two steps of forgetting, and what all that was seen is multiplied by then.
+    """Rewards between two steps of forgetting, and the factor by which everything seen is then multiplied.
 
     Parameters
     ----------
     half_life : float
-        After how many rewards an old one counts half.
+        The number of rewards after which an old one counts half.
     """
     every = max(int(half_life / STEPS), 1)
     return every, float(0.5 ** (every / half_life))
 
 
 def remembered(half_life: float) -> float:
-    """How many rewards count in the end, all together; at least 1.
+    """How many rewards count in the end, all together; 1 or more.
 
     Parameters
     ----------
     half_life : float
-        After how many rewards an old one counts half.
+        The number of rewards after which an old one counts half.
     """
     return max(half_life / math.log(2.0), 1.0)

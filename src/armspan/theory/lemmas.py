@@ -7,7 +7,7 @@ from armspan.theory.theorems import ProblemNumbers, delta, problem_alpha
 
 
 def irregular_probability(steps: IntArray, p: float) -> FloatArray:
-    """exp(-p²·steps/2): how likely, at most, a context of probability p comes no more than half as often as expected.
+    """exp(-p²·steps/2) bounds the probability that a context of probability p comes at most half as often as expected.
 
     This is Hoeffding's inequality, with which the appendices bound 𝒜.
 

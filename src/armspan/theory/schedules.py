@@ -52,7 +52,7 @@ def freeze(alpha: Alpha | None, *, name: str = "alpha") -> Alpha | None:
     alpha : float, array, function or None
         As for `as_schedule`; None stays None.
     name : str, default "alpha"
-        What a refusal calls it.
+        What error messages call it.
     """
     if alpha is None:
         return None
@@ -68,7 +68,7 @@ def as_schedule(alpha: Alpha, *, name: str = "alpha") -> Schedule:
     alpha : float, array or function
         A constant, an array with one entry per step, or a function of step numbers.
     name : str, default "alpha"
-        What a refusal calls it.
+        What error messages call it.
     """
     if callable(alpha):
         return lambda t: _checked(name, _evaluated(alpha, t), t)

@@ -16,7 +16,7 @@ from armspan.theory.schedules import paper_alpha
 
 @dataclass(frozen=True)
 class ProblemNumbers:
-    """What the theorems need to know about a problem.
+    """The numbers of a problem that the theorems need.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ProblemNumbers:
     parameter_bound : float
         s, the length of the longest parameters.
     gap : float
-        Δ, by how much an arm that is not best falls behind, at least.
+        Δ, the least by which an arm that is not best falls behind.
     worst_step : float
         M, the largest regret of a single step.
     noise_scale : float, default 1
@@ -71,7 +71,7 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """The sum of the four."""
+        """The sum of the four terms."""
         return self.irregular + self.bad_estimates + self.bad_frames + self.suboptimal
 
     def _repr_html_(self) -> str:
