@@ -317,7 +317,7 @@ def test_segments_cover_every_step_and_checkpoint_once(horizon: int, block: int,
 
 @given(st.integers(1, 3000), st.integers(1, 10**6), st.integers(2, 300), st.integers(1, 300), st.integers(1, 9))
 def test_chunks_cover_every_run_once(runs: int, horizon: int, n_arms: int, n_features: int, workers: int) -> None:
-    block, chunks = pieces(runs, horizon, n_arms, n_features, 2, workers)
+    block, chunks, _ = pieces(runs, horizon, n_arms, n_features, 2, workers)
     assert [run for chunk in chunks for run in range(chunk.start, chunk.stop)] == list(range(runs))
     assert len(chunks) >= min(workers, runs)
     assert 64 <= block <= LONGEST_BLOCK
@@ -331,7 +331,7 @@ def test_chunks_are_made_of_whole_groups_where_that_pays(
     runs: int, horizon: int, workers: int, together: int, data: Any
 ) -> None:
     least = data.draw(st.integers(1, together))
-    _, chunks = pieces(runs, horizon, 2, 2, 1, workers, (together, least))
+    chunks = pieces(runs, horizon, 2, 2, 1, workers, (together, least)).chunks
     assert [run for chunk in chunks for run in range(chunk.start, chunk.stop)] == list(range(runs))
     if -(-runs // workers) >= (least / 2 if workers >= 8 else least):
         assert all(chunk.start % together == 0 for chunk in chunks)
@@ -346,16 +346,23 @@ def test_the_last_chunks_take_turns_so_that_threads_finish_together() -> None:
             advanced.append(name)
             yield
 
-    for workers, order in ((1, "aabbccddee"), (2, "aabbcdecde"), (4, "abcdeabcde")):
+    for last, order in ((0, "aabbccddee"), (2, "aabbcdecde"), (4, "abcdeabcde")):
         advanced: list[str] = []
-        advance_all(SimpleNamespace(stopped=False), deque(lived(name) for name in "abcde"), workers)  # type: ignore[arg-type]
+        advance_all(SimpleNamespace(stopped=False), deque(lived(name) for name in "abcde"), last)  # type: ignore[arg-type]
         assert "".join(advanced) == order
+
+
+def test_long_chunks_are_finished_one_after_the_other_so_that_ctrl_c_keeps_them() -> None:
+    """In turns, all would be unfinished nearly until the end; that is no loss where chunks take seconds."""
+    assert pieces(100, 500_000, 2, 2, 1, 2, (32, 10)).in_turns
+    assert not pieces(100, 500_000, 2, 2, 1, 1, (32, 10)).in_turns
+    assert not pieces(8, 10**6, 20, 60, 1, 2).in_turns
 
 
 def test_blocks_are_longer_where_contexts_recur() -> None:
     """A block of contexts that do not recur holds features: 4 MiB of them at most, unless 64 steps are more."""
     assert pieces(512, 10**6, 2, 2, 1, 16, (32, 10), recurring=True).block == 8192
-    block, chunks = pieces(512, 4000, 10, 10, 1, 16)
+    block, chunks, _ = pieces(512, 4000, 10, 10, 1, 16)
     assert block * max(chunk.stop - chunk.start for chunk in chunks) * 10 * 10 * 8 <= 2**22
     assert pieces(9, 100, 300, 300, 1, 1).block == 64
 

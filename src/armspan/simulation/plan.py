@@ -26,6 +26,9 @@ GROUP_SECONDS = 60.0
 """Runs that are faster together, but would take longer than this, are cut up like others, for the same reason."""
 CHUNKS_EACH = 2
 """Chunks for every worker, at least."""
+TURN_SECONDS = 10.0
+"""Up to how long a chunk may take, by that estimate, for the last ones to take turns: what is not finished then is lost
+if Ctrl-C comes."""
 MANY_WORKERS = 8
 """So many threads wait for each other between blocks; then groups pay from half as many runs per worker on."""
 PYTHON_BLOCK = 64
@@ -82,10 +85,14 @@ def _is_list(runs: Any) -> bool:
 
 
 class Pieces(NamedTuple):
-    """How the work is cut up: steps in a block, and the runs of each chunk, which are advanced together."""
+    """How the work is cut up: steps in a block, and the runs of each chunk, which are advanced together.
+
+    in_turns : whether threads share the last chunks, a block at a time, so that all of them end together.
+    """
 
     block: int
     chunks: list[slice]
+    in_turns: bool = False
 
 
 def step_seconds(n_arms: int, n_features: int, *, interpreted: bool = False) -> float:
@@ -120,7 +127,8 @@ def pieces(
     most = RECURRING_STEPS if recurring else min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features))
     fit = most // max(together, size)
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
-    return Pieces(block, [slice(start, stop) for start, stop in itertools.pairwise(edges)])
+    chunks = [slice(start, stop) for start, stop in itertools.pairwise(edges)]
+    return Pieces(block, chunks, workers > 1 and max(together, size) * seconds <= TURN_SECONDS)
 
 
 def python_pieces(n_runs: int) -> Pieces:

@@ -20,25 +20,29 @@ MakeLearner = Callable[[IntArray], Learner]
 
 def run_in_blocks(job: Job, makers: list[MakeLearner], pieces: plan.Pieces, workers: int) -> None:
     """Run all chunks; Ctrl-C stops every thread after its present block. Changes the job's results."""
-    waiting = deque(_lived(job, makers, pieces.block, chunk) for chunk in pieces.chunks)
+    waiting = deque(_advanced(job, makers, pieces.block, chunk) for chunk in pieces.chunks)
+    last = workers if pieces.in_turns else 0
     with ThreadPoolExecutor(workers) as pool:
-        job.follow(pool, {pool.submit(advance_all, job, waiting, workers) for _ in range(workers)})
+        job.follow(pool, {pool.submit(advance_all, job, waiting, last) for _ in range(workers)})
 
 
-def advance_all(job: Job, waiting: deque[Iterator[None]], workers: int) -> None:
-    """Advance chunks until none is waiting: each to its end, but the last ones in turns, to end all threads at once."""
+def advance_all(job: Job, waiting: deque[Iterator[None]], last: int) -> None:
+    """Advance chunks until none is waiting: each to its end, but so many last ones in turns, a block at a time.
+
+    Then all threads end together; otherwise some would idle while others advance the last chunk.
+    """
     while not job.stopped:
         try:
             chunk = waiting.popleft()
         except IndexError:
             return  # what is left is in the hands of other threads
         for _ in chunk:
-            if 0 < len(waiting) <= workers and workers > 1:
+            if 0 < len(waiting) <= last:
                 waiting.append(chunk)
                 break
 
 
-def _lived(job: Job, makers: list[MakeLearner], block_steps: int, chunk: slice) -> Iterator[None]:
+def _advanced(job: Job, makers: list[MakeLearner], block_steps: int, chunk: slice) -> Iterator[None]:
     """Advance some runs to the horizon, a block at a time. Changes the results and finished there."""
     runs = np.ascontiguousarray(job.runs[chunk])
     stream = job.env.stream(job.seed, runs)
