@@ -78,6 +78,22 @@ def test_arms_that_are_alike_seldom_seem_to_lead() -> None:
     assert 0.02 <= np.mean([shown(float(reach[0, 1]), 0.05) for _ in range(200)]) <= 0.19
 
 
+def test_rows_that_alternate_are_no_matter() -> None:
+    """Every third row is of a kind with one direction alone, in which arms that are alike seldom seem to differ."""
+    rng, n = np.random.default_rng(0), 15_000
+    X, third = np.zeros((n, 9)), np.arange(n) % 3 == 0
+    X[third, 0], X[~third, 1:] = rng.choice([-1.0, 1.0], size=n // 3), rng.normal(size=(n - n // 3, 8))
+    arms, rewards, reaches = rng.integers(2, size=n), rng.normal(size=n), []
+    for order in (np.arange(n), rng.permutation(n)):
+        white = whiten(X[order])
+        fits = fit_arms(white, arms[order], rewards[order], 2, 0.01)
+        variance, found = scheffe(white.z, fits, 0.01).variance, plausible(fits, white.z, arms[order])
+        reach = alike(white.z, variance, found, 0.05, 0.01, 1.0)
+        assert reach is not None
+        reaches.append(reach[0, 1])
+    assert 0.8 < reaches[0] / reaches[1] < 1.25
+
+
 def test_nothing_is_said_of_arms_alike_where_contexts_or_arms_are_too_many() -> None:
     z, fits, found = drawn_from(6)
     variance = scheffe(z, fits, 0.01).variance

@@ -20,9 +20,8 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
-from armspan.diversity.nearest import Estimates, Nearest, distinct
-from armspan.diversity.plausible import MOST_ARMS, MOST_CONTEXTS, Plausible, alike, led
-from armspan.diversity.quantiles import f_quantile, lower_limit, upper_limit
+from armspan.diversity.plausible import Plausible, alike, led
+from armspan.diversity.quantiles import lower_limit, upper_limit
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
@@ -32,10 +31,6 @@ ROUNDING = 1e-12
 PART = 5
 """Each kind of error (bands, shares and spreads, linearity) gets a fifth of the level: adaptive logging policies make
 nominal bands miss more often than they should, and the rest makes up for that."""
-FAR = 3
-"""So many fifths are for the distance from problems that are not diverse."""
-MOST_COEFFICIENTS = 400
-"""Of all arms together, up to which that distance is looked for."""
 LEVEL = 0.05
 """How often an answer may be wrong, if nothing else is asked for."""
 MARGIN = 0.05
@@ -120,11 +115,10 @@ def evidence(
 
     Limits come from bands that hold in all contexts at once. In addition, an arm's share and spread are said to be
     below what is needed, and no more than that, if they are so with nearly all plausible coefficients; and to reach
-    it, if they do so by bands that arms that are alike would seldom pass, and that hold in any one context, or if the
-    nearest problem in which they do not is farther off than chance explains (`armspan.diversity.nearest`). And there is
-    a second limit of the contexts without a leader; the smaller of the two counts. It comes from bands that hold only
-    in each context singly and are narrower: a share β of those contexts is expected to be missed, half of them with
-    probability 2β at most (Markov's inequality); so that limit is multiplied by `MISSED`.
+    it, if they do so by bands that arms that are alike would seldom pass, and that hold in any one context. And there
+    is a second limit of the contexts without a leader; the smaller of the two counts. It comes from bands that hold
+    only in each context singly and are narrower: a share β of those contexts is expected to be missed, half of them
+    with probability 2β at most (Markov's inequality); so that limit is multiplied by `MISSED`.
     """
     everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
     mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)
@@ -147,11 +141,6 @@ def evidence(
         enough = _enough(z, bands, margin, alpha, times, drawn)
         for limits, least, which in zip((share, spread), needed, enough, strict=True):
             limits[which, 0] = np.maximum(limits[which, 0], least)
-        short = (share[:, 0] < needed[0]) | (spread[:, 0] < needed[1])
-        open_ = ((share[:, 1] >= needed[0]) & (spread[:, 1] >= needed[1])).all()
-        if open_ and short.any() and _too_far(z, drawn, margin, alpha, times, np.flatnonzero(short)):
-            share[short, 0] = np.maximum(share[short, 0], needed[0])
-            spread[short, 0] = np.maximum(spread[short, 0], needed[1])
     spread[spread < ROUNDING] = 0.0
     uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
     surest, most = uncertain
@@ -173,28 +162,6 @@ def _enough(z: FloatArray, bands: Bands, margin: float, alpha: float, times: flo
     hoped = reached(bands.one_side)
     reach = alike(z, bands.variance, drawn, margin, alpha, times) if hoped.all() else None
     return np.zeros_like(hoped) if reach is None else reached(np.clip(reach, bands.one_side, bands.one_arm))
-
-
-def _too_far(z: FloatArray, drawn: Plausible, margin: float, alpha: float, times: float, arms: IntArray) -> bool:
-    """Whether these arms are all too far from not being diverse for chance to explain that they seem so."""
-    K, r = drawn.roots.shape[:2]
-    sized = 1 < K <= MOST_ARMS and K * r <= MOST_COEFFICIENTS
-    if not sized or not drawn.roots.any(axis=(1, 2)).all():  # of arms that are not known, or known exactly
-        return False
-    few = z[:: -(-len(z) // MOST_CONTEXTS)]
-    different, rows, which = distinct(few)
-
-    def thin(mine: BoolArray) -> bool:
-        own = mine[which]
-        too_rare = _low(own, alpha, times) < LEAST_SHARE / K
-        return too_rare or _least_spread(few, own, alpha, times) < LEAST_SPREAD / (K * r)
-
-    def critical(held: int) -> float:
-        return held * f_quantile(1 - FAR * alpha, held, drawn.freedom)
-
-    estimates = Estimates(drawn.theta[0] / margin, drawn.roots / margin)  # so that units do not matter
-    nearest = Nearest(different, rows, estimates, 1.0, critical, thin)
-    return not any(map(nearest.seems_thin, arms.tolist())) and all(map(nearest.too_far, arms.tolist()))
 
 
 def best_shares(bands: Bands, alpha: float) -> FloatArray:

@@ -13,6 +13,7 @@ narrower than those that hold in all contexts, the more so the more features the
 """
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -32,23 +33,14 @@ COMPARED = 5_000
 
 
 class Plausible(NamedTuple):
-    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others.
-
-    roots : (K, r, r) of the covariance of the errors, root·rootᵀ. freedom : degrees, of the arm with the fewest.
-    """
+    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
 
     theta: FloatArray
     known: BoolArray
-    roots: FloatArray
-    freedom: int
 
     def narrower(self, factor: float) -> "Plausible":
         """The same with errors this many times as small."""
-        return self._replace(
-            theta=self.theta[0] + (self.theta - self.theta[0]) / factor,
-            roots=self.roots / factor,
-            freedom=round(self.freedom * factor**2),
-        )
+        return self._replace(theta=self.theta[0] + (self.theta - self.theta[0]) / factor)
 
 
 class Led(NamedTuple):
@@ -61,7 +53,7 @@ class Led(NamedTuple):
 def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
     """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r)."""
     rng = np.random.default_rng(0)
-    theta, roots = np.tile(fits.theta, (DRAWS, 1, 1)), np.zeros_like(fits.gram)
+    theta = np.tile(fits.theta, (DRAWS, 1, 1))
     for a in np.flatnonzero(fits.known):
         Z, freedom = z[arms == a], int(fits.freedom[a])
         same, anyhow = fits.covariance[a]
@@ -69,12 +61,9 @@ def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
             sums += rng.standard_normal((DRAWS - 1, len(part))) @ part
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
-        scale = max(own, fits.noise) * _stretch(same, anyhow)
-        theta[1:, a] += (np.linalg.solve(fits.gram[a], sums.T).T @ scale.T) * np.sqrt(
-            freedom / rng.chisquare(freedom, (DRAWS - 1, 1))
-        )
-        roots[a] = scale @ np.linalg.inv(np.linalg.cholesky(fits.gram[a])).T
-    return Plausible(theta, fits.known, roots, int(fits.freedom[fits.known].min()))
+        errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
+        theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS - 1, 1)))
+    return Plausible(theta, fits.known)
 
 
 def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -88,9 +77,15 @@ def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
     return np.asarray(root @ (turned * np.sqrt(np.maximum(excess, 1.0))) @ turned.T @ inverse.T)
 
 
+@lru_cache(maxsize=4)
+def sampled_rows(n: int, most: int) -> IntArray:
+    """At most so many of n rows, drawn at random, because rows may alternate; always the same ones."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:most])
+
+
 def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[int, Led]:
     """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles."""
-    few = z[:: -(-len(z) // MOST_CONTEXTS)]
+    few = z[sampled_rows(len(z), MOST_CONTEXTS)]
     across = np.ascontiguousarray(few.T)
     draws, _, r = drawn.theta.shape
     arms = np.flatnonzero(drawn.known)
@@ -125,8 +120,8 @@ def alike(
     variance : (n, K) of the bands. times : as if there were this many times as many contexts. None where there are too
     many arms or contexts to know.
     """
-    K, some = len(drawn.known), slice(None, None, -(-len(z) // COMPARED))
-    few, variance = z[some], variance[some]
+    K, compared = len(drawn.known), sampled_rows(len(z), COMPARED)
+    few, variance = z[compared], variance[compared]
     place, last = int(fewest(alpha) * len(few) / (len(z) * times)), len(drawn.theta) - 1
     if K > MOST_ARMS or place < 1:
         return None
