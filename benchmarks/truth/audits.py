@@ -149,9 +149,12 @@ def goal_cells() -> tuple[tuple[Cell, float], ...]:
         ("dominated-.02", 100_000, loggers[:1], 1.0),
         ("one-best-.05", 100_000, loggers[:1], 1.0),
     ]
-    return tuple(
+    listed = [
         (Cell(family, K, d, logger, rows), quieter)
         for family, rows, some, quieter in wanted
         for K, d in (sizes if rows < 100_000 else sizes[:3])[2 * (quieter > 1) :]
         for logger in some
-    )
+    ]
+    many = ("strong-finite", "strong-continuous")  # of the largest size, which needs more rows
+    listed += [(Cell(family, *sizes[-1], logger, 10_000), 1.0) for family in many for logger in loggers]
+    return tuple(listed)
