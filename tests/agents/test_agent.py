@@ -100,6 +100,7 @@ def test_only_eligible_arms_are_chosen() -> None:
             agent.choose([0.6, 0.6], only=only)
 
 
+@pytest.mark.long
 def test_propensities_are_how_often_arms_are_chosen() -> None:
     """20,000 decisions; each share within 4.5 standard deviations of its propensity."""
     agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=4, n_features=2, epsilon=0.2, seed=3)
@@ -324,6 +325,7 @@ def test_a_half_life_halves() -> None:
     assert agent.scores([1.0]).width[0] == pytest.approx(1 / np.sqrt(1 + after.gram[0, 0]))
 
 
+@pytest.mark.long
 def test_a_forgetting_agent_follows_a_world_that_turns_over() -> None:
     """Arm 0 is better for 2,000 steps and worse for the next 300; who forgets notices sooner."""
     right = {}

@@ -23,6 +23,7 @@ def test_2_the_bonus_of_an_untried_arm_has_the_intercept_in_it() -> None:
     assert agent.choose([0.0, 0.0]) == 1
 
 
+@pytest.mark.long
 def test_3_widths_shrink_with_every_pull_and_update_works() -> None:
     agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=1)
     for _ in range(20_000):

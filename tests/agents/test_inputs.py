@@ -108,7 +108,7 @@ def test_refused_input_pins_no_names(arm: Any, reward: Any) -> None:
 
 
 def test_statistics_of_single_precision_are_a_prior() -> None:
-    for seed in range(40):
+    for seed in range(12):  # without what mended it, two of three were refused
         rng = np.random.default_rng(seed)
         other = LinUCB(ridge=1.0, alpha=1.0, feature_bound=1.0).agent(1, 10, dtype="float32")
         other.update([0] * 400, rng.normal(size=(400, 2)) @ rng.normal(size=(2, 10)), rng.normal(size=400))

@@ -66,6 +66,7 @@ def test_widths_after_ten_million_ill_conditioned_updates() -> None:
     ill_conditioned(10_000_000)
 
 
+@pytest.mark.long
 def test_directions_that_were_never_seen_keep_their_width() -> None:
     """One direction 10⁶ times, in features that share it: condition number 10⁶, and the others are still unknown."""
     rng = np.random.default_rng(1)

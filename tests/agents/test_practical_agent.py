@@ -96,7 +96,7 @@ def test_it_is_the_policy_of_the_simulation() -> None:
     """The agent played against the same contexts and noise loses exactly what the compiled policy loses."""
     env = armspan.environments.paper_1c(0)
     policy = LinUCB(alpha="practical", feature_bound=env.feature_bound)
-    result = armspan.simulate(env, [policy, _AsPolicy(policy)], horizon=300, runs=3)
+    result = armspan.simulate(env, [policy, _AsPolicy(policy)], horizon=150, runs=2)
     assert result.pseudo_regret[0] == pytest.approx(result.pseudo_regret[1])
 
 

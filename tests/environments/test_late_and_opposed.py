@@ -272,6 +272,7 @@ def test_engines_agree_on_late_rewards_in_every_family(name: str) -> None:
     np.testing.assert_allclose(fast.pseudo_regret, slow.pseudo_regret, atol=1e-9)
 
 
+@pytest.mark.long
 def test_engines_agree_on_late_rewards_of_a_lasso_that_takes_long_to_fit() -> None:
     rng = np.random.default_rng(0)
     env = FiniteContexts(rng.normal(size=(6, 9, 6)), rng.normal(size=(6, 6)), noise=0.5)
@@ -317,6 +318,7 @@ def test_policies_that_hear_nothing_do_not_learn() -> None:
     assert deaf[1] > 2 * simulate(paper_1b(), LinUCBd(), horizon=400, runs=20, engine="cpu").mean()[0, -1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 @pytest.mark.parametrize("late", [False, True])
 def test_engines_agree_against_an_adversary(sigma: float, late: bool) -> None:

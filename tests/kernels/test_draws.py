@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -160,6 +160,7 @@ def test_noise_is_the_same_in_every_environment(noise: Gaussian | Rademacher) ->
 
 
 @given(st.integers(1, 60).map(lambda half: 2 * half))
+@settings(max_examples=15)
 def test_draws_do_not_depend_on_how_steps_are_blocked(cut: int) -> None:
     env = MarkovContexts(np.ones((2, 2, 1)), [[1.0], [2.0]], [[0.6, 0.4], [0.2, 0.8]])
     whole = env.stream(10, RUNS[:3]).draw(0, 151)

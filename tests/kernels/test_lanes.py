@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,8 @@ from armspan.policies.learners import FamilyLearner
 from armspan.simulation import octaves, simulate
 
 SIZES = [(K, d) for d in LANES for K in (2, linear.MOST_ARMS)]
+STEPS = 62 if numba.config.DISABLE_JIT else 202  # type: ignore[attr-defined]
+"""Several tiles, and an end in the middle of one."""
 
 
 def world(kind: str, K: int, d: int, seed: int) -> Any:
@@ -47,9 +50,9 @@ def lived(env: Any, policy: Any, runs: Any, steps: int, advance: Any) -> tuple[F
 def test_lanes_and_runs_alone_agree(kind: str, K: int, d: int, n_runs: int) -> None:
     env, runs = world(kind, K, d, K + 10 * d), np.arange(100, 100 + n_runs)
     for policy in (LinUCBd(), Greedy()):
-        one = lived(env, policy, runs, 202, linear.UNROLLED.get(d, linear.advance_linear))
+        one = lived(env, policy, runs, STEPS, linear.UNROLLED.get(d, linear.advance_linear))
         for advance in (LANES[d][0], linear.advance(K, d)):
-            other = lived(env, policy, runs, 202, advance)
+            other = lived(env, policy, runs, STEPS, advance)
             np.testing.assert_array_equal(other[1], one[1])
             np.testing.assert_array_equal(other[2], one[2])
             np.testing.assert_array_equal(other[0].regret, one[1][:, -1])

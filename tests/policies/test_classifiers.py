@@ -42,6 +42,7 @@ def test_classes_may_be_some_of_the_arms() -> None:
     assert first + second + third == pytest.approx(1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [EXP4, EXP4P])
 def test_a_good_classifier_is_soon_followed(kind: Any) -> None:
     good, bad = simulate(ENV, [kind(experts=[fitted(), 0]), kind()], horizon=600, runs=2).pseudo_regret[:, :, -1]

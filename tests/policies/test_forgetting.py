@@ -28,6 +28,7 @@ def problem() -> FiniteContexts:
     return FiniteContexts(rng.normal(size=(6, 4, 3)), [[2.0, 3.0, 2.5], *rng.normal(size=(5, 3))], noise=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", FORGETFUL, ids=lambda policy: policy.name)
 def test_an_agent_forgets_as_a_simulation_does(policy: Any) -> None:
     env, seed, steps = problem(), 11, 700

@@ -32,6 +32,7 @@ def fits(policy: Any, env: Any, horizon: int) -> bool:
     return True
 
 
+@pytest.mark.long
 @given(environments(), st.integers(1, 40), st.integers(0, 2**64 - 1))
 @settings(max_examples=6)
 def test_the_compiled_form_equals_the_reference(env: Any, horizon: int, seed: int) -> None:
@@ -46,14 +47,14 @@ def test_the_compiled_form_equals_the_reference(env: Any, horizon: int, seed: in
 @pytest.mark.parametrize("policy", ALL, ids=IDS)
 class TestEach:
     def test_the_same_seed_gives_the_same(self, policy: Any) -> None:
-        results = [simulate(paper_1a(), policy, horizon=300, runs=3, seed=seed) for seed in (4, 4, 5)]
+        results = [simulate(paper_1a(), policy, horizon=120, runs=3, seed=seed) for seed in (4, 4, 5)]
         first, again, other = (result.pseudo_regret for result in results)
         np.testing.assert_array_equal(first, again)
         assert not np.array_equal(first, other) or not first.any()
 
     def test_runs_may_be_split(self, policy: Any) -> None:
-        parts = [simulate(paper_1a(), policy, horizon=300, runs=runs) for runs in (range(2), [2], range(3, 6))]
-        whole = simulate(paper_1a(), policy, horizon=300, runs=6)
+        parts = [simulate(paper_1a(), policy, horizon=120, runs=runs) for runs in (range(2), [2], range(3, 6))]
+        whole = simulate(paper_1a(), policy, horizon=120, runs=6)
         np.testing.assert_array_equal(concatenate(parts).pseudo_regret, whole.pseudo_regret)
 
     @pytest.mark.parametrize("engine", ["cpu", "python"])

@@ -1,6 +1,7 @@
 """Appendix B: LinUCB-d and LinUCB with ridge l² give the same r̂ and σ̂ at every step, hence the same pulls."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_appendix_b_identical_curves_in_the_papers_problems() -> None:
         np.testing.assert_array_equal(result.pseudo_regret[0], result.pseudo_regret[2])
 
 
+@pytest.mark.long
 @given(environments())
 def test_appendix_b_primal_and_dual_pull_the_same_arms(env: object) -> None:
     """engine="python" runs LinUCB-d in its primal form and LinUCB by regression; engine="cpu" runs the dual form."""

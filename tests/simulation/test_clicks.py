@@ -56,6 +56,7 @@ def test_means_of_0_and_1_are_certain() -> None:
     assert all(reward == float(arm) for arm, _, reward in Seen.log)
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.integers(1, 80))
 @settings(max_examples=12)
 def test_engines_agree(seed: int, horizon: int) -> None:

@@ -120,6 +120,7 @@ print(armspan.simulate(armspan.environments.paper_1a(), policy, horizon=5, runs=
 """
 
 
+@pytest.mark.long
 def test_processes_agree(tmp_path: Path) -> None:
     path, found = tmp_path / "script.py", []
     for alpha in ("0.1", "0.1", "0.2"):

@@ -25,6 +25,7 @@ def test_pulls_are_those_that_cost_something(horizon: int, seed: int) -> None:
         np.testing.assert_array_equal(result.suboptimal_pulls[:, :, b].sum(axis=2), lost[:, :, bins == b].sum(axis=2))
 
 
+@pytest.mark.long
 def test_all_engines_count_the_same() -> None:
     for env, policies in ((paper_1a(), FOUR), (BoxContexts([[1.0, 0.2, 0.1], [0.1, 1.0, 0.3]], gap=0.05), FOUR[:3])):
         fast = simulate(env, policies, horizon=600, runs=3)

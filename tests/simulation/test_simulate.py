@@ -26,6 +26,7 @@ from tests.strategies import environments
 FOUR = [LinUCBd(), LinUCB(alpha=0.7), Greedy(), ContextUCB()]
 
 
+@pytest.mark.long
 @given(environments(), st.integers(1, 80), st.integers(0, 2**64 - 1))
 def test_the_python_engine_makes_the_same_choices_as_the_cpu_engine(env: Any, horizon: int, seed: int) -> None:
     policies = FOUR if env.n_contexts else FOUR[:3]
@@ -34,6 +35,7 @@ def test_the_python_engine_makes_the_same_choices_as_the_cpu_engine(env: Any, ho
     np.testing.assert_allclose(results[0].regret, results[1].regret, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("env", [paper_1a(), paper_1b(), paper_1c(3)], ids=lambda env: env.name)
 def test_engines_agree_over_a_longer_run(env: Any) -> None:
     policies = FOUR if env.n_contexts else FOUR[:3]
@@ -384,6 +386,7 @@ def test_threads_share_what_depends_on_the_step_alone() -> None:
     assert len([block for block in asked if block[1] > 1]) <= 2 * len(set(asked))
 
 
+@pytest.mark.long
 def test_contexts_that_a_users_code_keeps_do_not_change() -> None:
     """Blocks of continuous contexts use the same memory again."""
 
@@ -403,6 +406,7 @@ def test_very_long_runs_are_not_kept_waiting_for_their_group() -> None:
     assert pieces(100, 10**9, 2, 2, 1, 2, (32, 10)).chunks == [slice(run, run + 1) for run in range(100)]
 
 
+@pytest.mark.long
 def test_a_users_policy_cannot_change_what_the_others_meet() -> None:
     class Vandal(Recorder):
         def choose(self, x: Any) -> int:
