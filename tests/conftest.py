@@ -54,8 +54,8 @@ _compiling = _Compiling()
 event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
 
 
-MANY, ONE_OF, EXAMPLES = 3, 5, 3
-"""Of a test with more than so many cases, one of five is traced; of hypothesis' examples, so many."""
+MANY, ONE_OF, EXAMPLES = 8, 3, 8
+"""Of a test with more than so many cases, one of three is traced; of hypothesis' examples, so many."""
 _cases: Counter[str] = Counter()
 
 

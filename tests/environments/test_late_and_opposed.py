@@ -318,7 +318,6 @@ def test_policies_that_hear_nothing_do_not_learn() -> None:
     assert deaf[1] > 2 * simulate(paper_1b(), LinUCBd(), horizon=400, runs=20, engine="cpu").mean()[0, -1]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 @pytest.mark.parametrize("late", [False, True])
 def test_engines_agree_against_an_adversary(sigma: float, late: bool) -> None:

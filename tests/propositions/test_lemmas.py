@@ -72,7 +72,6 @@ def test_lemma_6_width_on_the_last_event(env: FiniteContexts) -> None:
     assert np.isfinite(bound[good.any(axis=0)]).any() == (env is EASY)
 
 
-@pytest.mark.long
 def test_the_same_lemmas_where_contexts_do_not_recur() -> None:
     """Appendix D: pulls in a group that another arm is best in, in the meta-contexts, and the width, on a box."""
     env, problem = BOX, problem_numbers(BOX)

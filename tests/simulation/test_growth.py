@@ -139,7 +139,6 @@ def test_every_step_has_one_bin(horizon: int) -> None:
     assert np.all(np.diff(bins) <= 0)
 
 
-@pytest.mark.long
 def test_no_family_of_curves_fools_the_verdict() -> None:
     """The short form of the examination: 10 samples of each family, of which at most 2 may be wrong (at a true rate of
     5 % that fails with probability 1.2 % per family, at the measured ones hardly ever; the seed is fixed).
