@@ -7,24 +7,14 @@ from benchmarks.truth.newcomers import FAMILIES
 from benchmarks.truth.problems import Problem
 
 from armspan.diversity.logged import Judged
+from tests.diversity.naive_truth import is_diverse, shares_and_spreads
 
 
 def naive_diverse(problem: Problem, margin: float) -> bool:
-    """One context after the other; S is the least eigenvalue of C⁻¹E[xxᵀ1], on the range of C."""
-    K, d = problem.theta.shape
     assert problem.points is not None
     probs = np.full(len(problem.points), 1 / len(problem.points)) if problem.probs is None else problem.probs
-    C, led, P = np.zeros((d, d)), np.zeros((K, d, d)), np.zeros(K)
-    for x, p in zip(problem.points, probs, strict=True):
-        C += p * np.outer(x, x)
-        means = [float(x @ theta) for theta in problem.theta]
-        for a in range(K):
-            if means[a] - max(means[:a] + means[a + 1 :]) >= margin:
-                P[a] += p
-                led[a] += p * np.outer(x, x)
-    assert np.linalg.cond(C) < 1e8
-    S = [float(np.linalg.eigvals(np.linalg.solve(C, led[a])).real.min()) for a in range(K)]
-    return bool(P.min() >= 0.015 / K) and min(S) >= 0.01 / (K * d)
+    P, S = shares_and_spreads(problem.points, probs, problem.theta, margin)
+    return is_diverse(P, S, problem.theta.shape[1])
 
 
 def test_newcomers_are_diverse_or_not_as_they_say_and_seldom_called_so_wrongly() -> None:

@@ -6,23 +6,14 @@ from benchmarks.truth.ties import problems
 from benchmarks.truth.ties.families import FAMILIES
 from benchmarks.truth.ties.problems import LOGGERS, Listed, Problem
 
+from tests.diversity.naive_truth import is_diverse, shares_and_spreads
 from tests.tolerance import assert_close, rounding
 
 
 def naive_truth(problem: Problem, margin: float) -> tuple[bool, list[float], list[float]]:
-    """One context after the other; S is the least eigenvalue of C⁻¹ᐟ² E[xxᵀ1] C⁻¹ᐟ², that is, of C⁻¹ E[xxᵀ1]."""
     assert isinstance(problem.contexts, Listed)
-    K, d = problem.theta.shape
-    C, led, P = np.zeros((d, d)), np.zeros((K, d, d)), [0.0] * K
-    for x, p in zip(problem.contexts.points, problem.contexts.probs, strict=True):
-        C += p * np.outer(x, x)
-        means = [float(x @ theta) for theta in problem.theta]
-        for a in range(K):
-            if means[a] - max(means[:a] + means[a + 1 :]) >= margin:
-                P[a] += p
-                led[a] += p * np.outer(x, x)
-    S = [float(np.linalg.eigvals(np.linalg.solve(C, led[a])).real.min()) for a in range(K)]
-    return min(P) >= 0.015 / K and min(S) >= 0.01 / (K * d), P, S
+    P, S = shares_and_spreads(problem.contexts.points, problem.contexts.probs, problem.theta, margin)
+    return is_diverse(P, S, problem.theta.shape[1]), P, S
 
 
 @pytest.mark.parametrize("family", ["tie-finite", "rare-extreme", "diverse-finite"])
