@@ -148,7 +148,7 @@ class LoggedDiversity:
             f"Best: ahead by any lead. Spread there, and leads below: ahead by {self.margin:.3g} or more.",
             *(f"Weakest direction of {arm.name}: {arm.words}." for arm in self.arms),
         ]
-        level = f"An answer is wrong in at most {percent(self.level)} of logs."
+        level = f"Where rewards are linear, an answer is wrong in at most {percent(self.level)} of logs."
         return "\n".join([*lines, *map(str, self.verdicts), level, self.shared_words])
 
     def plot(self, what: str = "best", *, ax: "Axes | None" = None) -> "Axes":

@@ -58,8 +58,8 @@ def write(audit: LoggedDiversity, advice: Recommendation, notes: Sequence[str], 
     ]
     lead = (
         f"{sum(arm.rows for arm in audit.arms):,} decisions, {len(audit.arms)} arms, {len(audit.feature_names)} "
-        f"features. An arm leads where it is ahead by {audit.margin:.3g}. An answer is wrong in at most "
-        f"{percent(audit.level)} of logs."
+        f"features. An arm leads where it is ahead by {audit.margin:.3g}. Where rewards are linear, an answer is "
+        f"wrong in at most {percent(audit.level)} of logs."
     )
     save(figure, folder, "diversity")
     path = folder / "audit.html"
