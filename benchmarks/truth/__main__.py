@@ -104,6 +104,30 @@ def growth_table(args: argparse.Namespace, first: int = 0, last: int = len(FAMIL
     return [note, "", *table(["curves", "truth", *growth.VERDICTS, "wrong"], rows)]
 
 
+def exponents_table(args: argparse.Namespace) -> list[str]:
+    """How often the interval of an exponent held, for all families that grow."""
+    growing = [n for n, family in enumerate(growth.ALL) if family.truth != "constant"]
+    jobs = [(n, runs, T) for runs in growth.RUNS for n in growing for T in growth.HORIZONS[1:]]
+    held: defaultdict[int, list[tuple[str, growth.Held]]] = defaultdict(list)
+    for job, found in zip(jobs, spread_out(growth.examine_exponent, jobs, args.workers), strict=True):
+        held[job[1]].append((growth.ALL[job[0]].words.rstrip("."), found))
+    rows = []
+    for runs, found in held.items():
+        row = [str(runs)]
+        for which in ("concluded", "undecided"):
+            pairs = [(*getattr(one, which), words) for words, one in found]
+            total = sum(n for _, n, _ in pairs)
+            least = min((hits / n, words) for hits, n, words in pairs if n >= growth.ENOUGH)
+            row += [
+                f"{total:,}",
+                percent(sum(hits for hits, _, _ in pairs) / total),
+                f"{percent(least[0])}: {least[1]}",
+            ]
+        rows.append(row)
+    each = ["intervals", "held", "least of any family"]
+    return table(["runs", *(f"{which}: {head}" for which in ("concluded", "undecided") for head in each)], rows)
+
+
 def real_table(args: argparse.Namespace) -> list[str]:
     """The growth verdict on real simulations."""
     samples = args.samples or 40
@@ -234,6 +258,7 @@ def predictions_table(args: argparse.Namespace) -> list[str]:
 
 EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "growth": growth_table,
+    "exponents": exponents_table,
     "fresh": partial(growth_table, first=len(FAMILIES), last=len(growth.ALL)),
     "real": real_table,
     "logs": logs_table,

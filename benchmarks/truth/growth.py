@@ -2,10 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from armspan.simulation.growth import Growth, growth
+from armspan.simulation import octaves
+from armspan.simulation.growth import Growth, _gains, growth, slope
 from armspan.simulation.plan import as_checkpoints
 from benchmarks.truth.curves import FAMILIES, Family
 from benchmarks.truth.fresh import FRESH
@@ -69,3 +71,37 @@ def examine_number(job: tuple[int, int, int, int]) -> tuple[int, tuple[Counter[s
     number, runs, horizon, samples = job
     score = examine(ALL[number], runs, horizon, samples)
     return number, (score.verdicts, score.wrong)
+
+
+GROUPS, PROBLEMS, ENOUGH, ROUNDING = 40, 10, 100, 1e-9
+"""Samples of one problem, whose runs together say what its exponent is; problems of each family; how many intervals say
+something of a family; and how far equal exponents may differ."""
+
+
+class Held(NamedTuple):
+    """How often the interval of an exponent held that of all runs together: where something was concluded, or not."""
+
+    concluded: tuple[int, int]
+    undecided: tuple[int, int]
+
+
+def examine_exponent(job: tuple[int, int, int]) -> tuple[int, Held]:
+    """A family's number, runs in a sample, and steps; the exponent is that of the same octaves in all samples' runs."""
+    number, runs, horizon = job
+    family, checkpoints = ALL[number], as_checkpoints(None, horizon)
+    held: dict[bool, Counter[bool]] = {True: Counter(), False: Counter()}
+    for problem in range(PROBLEMS):
+        rng = np.random.default_rng([1, number, runs, horizon, problem])
+        drawn = family.draw(rng, runs * GROUPS, checkpoints)
+        gains = _gains(checkpoints, drawn.curves)
+        assert gains is not None
+        by_octave = octaves.per_octave(gains)
+        for group in range(GROUPS):
+            mine = slice(group * runs, (group + 1) * runs)
+            pulls = None if drawn.losses is None else drawn.losses[mine].astype(np.uint32)
+            found = growth(checkpoints, drawn.curves[mine], pulls)
+            if found.octaves and "of arm" not in found.reason:
+                truth = slope(by_octave[:, : found.octaves]).value
+                low, high = found.exponent.low - ROUNDING, found.exponent.high + ROUNDING
+                held[found.verdict != "undecided"][low <= truth <= high] += 1
+    return number, Held(*((held[which][True], held[which].total()) for which in (True, False)))

@@ -15,7 +15,7 @@ from scipy import stats
 import armspan
 from armspan._typing import BoolArray, IntArray
 from armspan.diversity import DiversityReport, LoggedDiversity, audit_log
-from armspan.diversity.answers import CONSTANT, DIVERSE, GAP
+from armspan.diversity.answers import COUNT_ON, DIVERSE, GAP
 from armspan.diversity.evidence import both, leaders
 from armspan.diversity.fits import Bands, exact
 from armspan.diversity.logged import Judged
@@ -81,7 +81,7 @@ def test_a_log_is_audited_by_fitted_parameters() -> None:
         assert arm.known
         assert 0 < arm.share[0] < arm.share[1] < 1
         assert 0 < arm.spread[0] < arm.spread[1] < 1
-    assert [verdict.question for verdict in audit.verdicts[:3]] == [CONSTANT, DIVERSE, GAP]
+    assert [verdict.question for verdict in audit.verdicts[:3]] == [COUNT_ON, DIVERSE, GAP]
     assert answers(audit)[:3] == [log.judge().answer(question) for question in ("constant", "diverse", "gap")]
     assert audit.margin == pytest.approx(0.05 * np.std(log.rewards))
     assert (audit.rank, audit.redundant, audit.level) == (3, "", 0.05)

@@ -4,10 +4,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from armspan._typing import FloatArray
+from armspan._typing import FloatArray, IntArray
 from armspan.diversity.evidence import _least_spread
 from armspan.diversity.fits import Fits, fit_arms, scheffe, whiten
 from armspan.diversity.plausible import DRAWS, Plausible, _stretch, alike, fewest, led, plausible
+
+
+def drawn_by(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
+    drawn = plausible(fits, z, arms, 0.01)
+    assert drawn is not None
+    return drawn
 
 
 def drawn_from(seed: int, noise: float = 0.5, n: int = 2000) -> tuple[FloatArray, Fits, Plausible]:
@@ -16,7 +22,7 @@ def drawn_from(seed: int, noise: float = 0.5, n: int = 2000) -> tuple[FloatArray
     theta = np.array([[0.3, 1.0, 0.0], [0.0, -1.0, 0.5]])
     white = whiten(X)
     fits = fit_arms(white, arms, (X * theta[arms]).sum(axis=1) + noise * rng.normal(size=n), 2, 0.01)
-    return white.z, fits, plausible(fits, white.z, arms)
+    return white.z, fits, drawn_by(fits, white.z, arms)
 
 
 @given(st.integers(1, 6), st.integers(0, 10**6))
@@ -72,7 +78,7 @@ def test_arms_that_are_alike_seldom_seem_to_lead() -> None:
 
     fits = fit_arms(white, arms, rng.normal(size=n), 2, 0.01)
     bands = scheffe(white.z, fits, 0.01)
-    reach = alike(white.z, bands.variance, plausible(fits, white.z, arms), 0.05, 0.1, 1.0)
+    reach = alike(white.z, bands.variance, drawn_by(fits, white.z, arms), 0.05, 0.1, 1.0)
     assert reach is not None
     assert reach[0, 1] == reach[1, 0] < bands.one_arm[0, 1]
     assert 0.02 <= np.mean([shown(float(reach[0, 1]), 0.05) for _ in range(200)]) <= 0.19
@@ -87,7 +93,7 @@ def test_rows_that_alternate_are_no_matter() -> None:
     for order in (np.arange(n), rng.permutation(n)):
         white = whiten(X[order])
         fits = fit_arms(white, arms[order], rewards[order], 2, 0.01)
-        variance, found = scheffe(white.z, fits, 0.01).variance, plausible(fits, white.z, arms[order])
+        variance, found = scheffe(white.z, fits, 0.01).variance, drawn_by(fits, white.z, arms[order])
         reach = alike(white.z, variance, found, 0.05, 0.01, 1.0)
         assert reach is not None
         reaches.append(reach[0, 1])

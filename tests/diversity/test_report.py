@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import armspan
 from armspan.diversity import DiversityReport
 from armspan.diversity.basis import best_basis
-from armspan.diversity.measure import problem_numbers
+from armspan.diversity.measure import FEWEST, _around, problem_numbers
 from armspan.diversity.meta import climb, counts, counts_with, meta_contexts
+from armspan.diversity.moments import weakest_of
 from armspan.environments import (
     BoxContexts,
     FiniteContexts,
@@ -282,6 +283,49 @@ def test_sampled_contexts_have_intervals() -> None:
     assert report.verdicts[0].answer == "no"
 
 
+def test_an_interval_that_would_often_miss_is_not_printed() -> None:
+    """λ_min of few contexts is too low: here the interval of ten misses in half of the samples, of 300 in one of 20."""
+    env = BoxContexts([[1.0, 0.2, -0.5, 0.4], [0.2, 1.0, 0.5, -0.4]])
+    x, means = env.sample(200_000)
+    mine = x[means[:, 0] > means[:, 1], 0]
+    truth = float(np.linalg.eigvalsh(mine.T @ mine / len(mine))[0])
+    rng, held = np.random.default_rng(0), {}
+    for n in (10, FEWEST):
+        found = (_spread_of(mine[rng.integers(len(mine), size=n)]) for _ in range(400))
+        held[n] = np.mean([low <= truth <= high for low, high in found])
+    assert held[10] < 0.8  # which is why it is not printed
+    assert held[FEWEST] > 0.9
+    rare = armspan.audit(paper_1c(3))
+    for row in rare.arms:
+        assert np.isinf(row.second_moment_interval[1]) == (len(row.features) < FEWEST)
+
+
+def _spread_of(X: Any) -> tuple[float, float]:
+    smallest, weak = weakest_of(X, np.full(len(X), 1 / len(X)), 1e-9)
+    return _around(smallest, (X @ weak[:, 0]) ** 2)
+
+
+def test_a_sample_never_says_that_greedy_is_not_covered() -> None:
+    """0 lies within the box, so every half-space holds an open set; the sample just misses it."""
+    for theta in ([[1, 0.2, 0.1, 0.3], [0.1, 1, 0.2, 0.4]], [[1, 0.2], [0.1, 1]]):
+        inside, outside = (armspan.audit(BoxContexts(theta, low, 1)).verdicts[3] for low in (-0.001, 0.001))
+        assert (inside.answer, outside.answer) == ("not known", "no")
+    assert armspan.audit(BoxContexts([[1, 0.2], [0.1, 1]], -1, -0.5)).verdicts[3].answer == "no"
+
+
+def test_an_arm_that_a_sample_does_not_show_is_not_called_worse() -> None:
+    """Arms 2 and 3 of this draw can be best: a sample of it may not say what that costs."""
+    env = paper_1c(0)
+    report = armspan.audit(contexts=env.sample(5000, seed=1)[0], theta_hat=env.theta)
+    said = str(report)
+    assert report.verdicts[0].answer == "no"
+    assert "Arm 2 is best in none of these contexts." in said
+    assert "never best" not in said
+    assert "log T" not in said
+    assert "theory" not in report.verdicts[0].question
+    assert "arm 2 is best in at most 0.0019 % of the contexts" in str(armspan.audit(env))
+
+
 @pytest.mark.long
 def test_a_basis_that_is_hardly_ever_met_has_no_constant() -> None:
     """Every arm was seen to span, so theory promises a constant, but which one cannot be measured."""
@@ -311,7 +355,7 @@ def test_arms_that_only_tie_are_not_called_never_best() -> None:
     )
     seen = armspan.audit(contexts=x, theta_hat=np.ones((2, 2)))
     assert answers(seen)[:3] == ["no", "not known", "no"]
-    assert [row.words for row in seen.arms] == ["arm 0 is never best alone", "arm 1 is never best alone"]
+    assert [row.words for row in seen.arms] == [f"arm {a} is best alone in none of these contexts" for a in range(2)]
 
 
 @pytest.mark.long

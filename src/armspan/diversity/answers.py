@@ -9,22 +9,25 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.diversity.covariate import least_diverse_half_space
 from armspan.diversity.directions import combination
-from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both, most_spread
+from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both, halves, most_spread
 from armspan.diversity.report import Verdict
 
 CONSTANT = "Does theory promise constant regret?"
+COUNT_ON = "Can you count on constant regret?"
+"""The same of contexts that were seen. Where an arm leads, but too rarely for the thresholds, theory may promise it."""
 DIVERSE = "Diverse? (Does playing the best arm teach about every arm?)"
 GAP = "Gap? (Is the best arm ahead by a margin in nearly all contexts?)"
 HLS = "Do the optimal features span (HLS)?"
 ONE_THETA = "In a model with one θ for all arms, that and a gap make OFUL's regret constant."
 COST = "Making sure that such an arm is worse costs regret of at least log T."
+RARE = "Playing the best arm teaches so little about it that exploration may go on for as long as you look."
 NO_INTERCEPT = "No feature is constant: add a column of ones (an intercept) before anything else."
 TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """How many times as many rows are tried, to see whether they would settle a question."""
 
 FOLLOWS = {
     "yes": "A policy that explores by width, such as LinUCB-d, will stop exploring by itself.",
-    "no": "Keep exploring, at a price that grows with the horizon.",
+    "no": "Keep exploring, and expect what that costs to grow with the horizon.",
     "not known": "Keep exploring, as if the answer were no, and ask again with more rows.",
 }
 """What to do on each answer."""
@@ -81,7 +84,7 @@ def verdicts(
         open_ones = [words for words, said in asked if said == "not known"]
         why = f"These rows do not settle whether {' and whether '.join(open_ones)}."
     return (
-        Verdict(CONSTANT, answer, f"{why} {BLIND_FOLLOWS if blind else FOLLOWS[answer]}"),
+        Verdict(COUNT_ON, answer, f"{why} {BLIND_FOLLOWS if blind else FOLLOWS[answer]}"),
         Verdict(DIVERSE, diverse, reasons[0]),
         Verdict(GAP, gap, reasons[1]),
     )
@@ -102,7 +105,7 @@ def _diverse(problem: Problem, found: Evidence, more: More | None) -> str:
         a = int(never[0])
         return (
             f"Arm {problem.arms[a]} leads by {m} or more in "
-            f"{_too_little(_percent(found.share[a, 1]), _percent(least_share), ' of the contexts')}. {COST}"
+            f"{_too_little(_percent(found.share[a, 1]), _percent(least_share), ' of the contexts')}. {RARE}"
         )
     if flat.size:
         a = int(flat[0])
@@ -176,12 +179,12 @@ def never_seen(features: Sequence[str]) -> str:
 
 def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
     """Covariate diversity of contexts z (n, r), which greedy needs; a sample can refute it, and never prove it."""
-    question = "Is greedy covered by theory (covariate diversity)?"
-    half = z[::2]
+    question = "Can you count on greedy (covariate diversity)?"
+    half = z[halves(len(z))[0]]
     u = least_diverse_half_space(half, np.full(len(half), 1 / len(half))).direction
     where = combination(problem.features, functional(problem, u), signed=True)
     if most_spread(z, np.asarray(z @ u >= 0), alpha) < LEAST_SPREAD / z.shape[1]:
-        return Verdict(question, "no", f"In the half of contexts that lie along {where}, features do not span.")
+        return Verdict(question, "no", f"In the half of contexts that lie along {where}, features hardly spread.")
     return Verdict(question, "not known", f"The least diverse half of contexts that was found lies along {where}.")
 
 

@@ -35,6 +35,7 @@ class ContextData:
     """
 
     noise_scale = 1.0
+    nowhere = "best in none of these contexts"
 
     def __init__(self, contexts: Any, theta_hat: Any, *, name: str = "data") -> None:
         self.name = name

@@ -201,7 +201,7 @@ def _error(squares: FloatArray, mine: BoolArray) -> float:
 
 
 @lru_cache(maxsize=4)
-def _halves(n: int) -> tuple[IntArray, IntArray]:
+def halves(n: int) -> tuple[IntArray, IntArray]:
     """Two halves of n rows, drawn at random, because rows may alternate; always the same ones."""
     order = np.random.default_rng(0).permutation(n)
     return np.sort(order[::2]), np.sort(order[1::2])
@@ -210,8 +210,8 @@ def _halves(n: int) -> tuple[IntArray, IntArray]:
 def _most_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> tuple[float, FloatArray]:
     """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
     n, squares = len(z), np.empty(len(z))
-    halves = _halves(n)
-    for here, there in (halves, halves[::-1]):
+    two = halves(n)
+    for here, there in (two, two[::-1]):
         part, chosen = z[there], mine[there]
         _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
         squares[here] = (z[here] @ vectors[:, 0]) ** 2

@@ -233,7 +233,7 @@ class Judged:
         self.evidence: Evidence = evidence(z, self.bands, self.margin, alpha)
         self.drawn: Plausible | None = None
         if not strict and self.evidence.diverse == "not known" and self.fits.known.any() and not self.blind:
-            self.drawn = plausible(self.fits, z, arms)
+            self.drawn = plausible(self.fits, z, arms, alpha)
             self.evidence = evidence(z, self.bands, self.margin, alpha, drawn=self.drawn)
         self.best = best_shares(self.bands, alpha)
         if self.blind:
@@ -344,7 +344,7 @@ def audit_log(
     margin : float, optional
         By how much an arm must lead; 5 % of the rewards' standard deviation if left out.
     strict : bool, default False
-        Use bands that hold by proof under any logging policy; they need about three times as many rows.
+        Use bands that hold by proof under any logging policy; they need several times as many rows.
     noise_scale : float, optional
         R, for which the noise is R-subgaussian, for `strict`: ½ for clicks; the residuals' standard deviation if left
         out.

@@ -20,6 +20,8 @@ from armspan.diversity.verdicts import direction_words, verdicts
 
 SAMPLES = 200_000
 """Contexts that are drawn where there is no finite table of them."""
+FEWEST = 300
+"""Contexts from which on λ_min has an interval: it is too low in a small sample, and then the interval often misses."""
 
 
 @runtime_checkable
@@ -73,6 +75,7 @@ def audit_problem(
             sampled=None if exact else len(x),
             certain=spans[a],
             meta_basis=None if meta is None else meta.bases[a],
+            nowhere=getattr(env, "nowhere", "never best"),
         )
         for a in range(env.n_arms)
     )
@@ -162,12 +165,14 @@ def _arm(
     sampled: int | None,
     certain: bool | None,
     meta_basis: FloatArray | None,
+    nowhere: str,
 ) -> ArmDiversity:
     """One row of the report.
 
     who : the arm's number, its name, and those of the features. X : (m, d) its features where it is best.
     sampled : of how many contexts; None if these are all. certain : whether it spans, where the environment knows.
-    meta_basis : that of the arm's meta-contexts, if it has any.
+    meta_basis : that of the arm's meta-contexts, if it has any. nowhere : how to say that no context has
+    it best.
     """
     (arm, name, feature_names), d = who, X.shape[1]
     p = float(weights.sum())
@@ -175,7 +180,7 @@ def _arm(
     smallest, direction, rank, basis, features = 0.0, np.zeros(d), 0, Basis((), 0.0, 0.0), np.empty((0, d))
     moment, moment_interval = np.zeros((d, d)), (0.0, 0.0)
     if len(X) == 0:
-        words = f"arm {name} is never best" + (" alone" if ties else "")
+        words = f"arm {name} is " + (nowhere.replace("best", "best alone") if ties else nowhere)
         if sampled is not None and certain is not False:
             moment_interval = (0.0, np.inf)
             words = f"arm {name} was not best in {sampled:,} sampled contexts" + (", but it can be" if certain else "")
@@ -191,6 +196,8 @@ def _arm(
         if missing and sampled is not None and certain is not False:
             words = f"arm {name} was best in {len(X)} of {sampled:,} sampled contexts, too few to tell how it varies"
         moment_interval = (smallest, smallest) if sampled is None else _around(smallest, (X @ direction) ** 2)
+        if sampled is not None and len(X) < FEWEST:
+            moment_interval = (0.0, np.inf)
         if sampled is None:
             basis = best_basis(X)
             features = X[list(basis.rows)]

@@ -22,7 +22,8 @@ import numpy as np
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Fits
 
-DRAWS = 200
+DRAWS, MOST_DRAWS = 200, 2000
+"""So many, or as many as a smaller error rate needs; where that takes more than the second, none are drawn."""
 MOST_CONTEXTS = 3000
 """Contexts by which draws are ordered."""
 ROWS_AT_ONCE = 20_000
@@ -33,7 +34,7 @@ COMPARED = 5_000
 
 
 class Plausible(NamedTuple):
-    """theta : (`DRAWS`, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
+    """theta : (draws, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
 
     theta: FloatArray
     known: BoolArray
@@ -50,19 +51,25 @@ class Led(NamedTuple):
     by_spread: BoolArray
 
 
-def plausible(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
-    """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r)."""
+def plausible(fits: Fits, z: FloatArray, arms: IntArray, alpha: float) -> Plausible | None:
+    """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r).
+
+    None where they are too few for quantiles at 1 - alpha.
+    """
+    draws = max(DRAWS, math.ceil(1 / alpha))
+    if draws > MOST_DRAWS:
+        return None
     rng = np.random.default_rng(0)
-    theta = np.tile(fits.theta, (DRAWS, 1, 1))
+    theta = np.tile(fits.theta, (draws, 1, 1))
     for a in np.flatnonzero(fits.known):
         Z, freedom = z[arms == a], int(fits.freedom[a])
         same, anyhow = fits.covariance[a]
-        sums = np.zeros((DRAWS - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
+        sums = np.zeros((draws - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
-            sums += rng.standard_normal((DRAWS - 1, len(part))) @ part
+            sums += rng.standard_normal((draws - 1, len(part))) @ part
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
         errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
-        theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS - 1, 1)))
+        theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (draws - 1, 1)))
     return Plausible(theta, fits.known)
 
 

@@ -16,6 +16,8 @@ from armspan.errors import NotApplicable
 if TYPE_CHECKING:
     from armspan.plots import Axes
 
+RARE = 5e-4
+"""Shares below this read as "at most …", for 0.01 % would hide what they are."""
 _HEAD = ("arm", "is best", "λ_min there", "rank", "best basis")
 
 
@@ -256,4 +258,5 @@ def _cells(row: ArmDiversity) -> tuple[str, ...]:
 def _intervals(row: ArmDiversity) -> str:
     (low, high), (least, most) = row.probability_interval, row.second_moment_interval
     there = f", λ_min there {least:.4g} to {most:.4g}" if np.isfinite(most) else ""
-    return f"arm {row.name} is best in {percent(low, 2)} to {percent(high, 2)} of the contexts{there}"
+    often = f"at most {100 * high:.2g} %" if high < RARE else f"{percent(low, 2)} to {percent(high, 2)}"
+    return f"arm {row.name} is best in {often} of the contexts{there}"

@@ -107,9 +107,13 @@ def greedy_is_covered(report: DiversityReport) -> Verdict:
     """Covariate diversity, which the greedy policy needs."""
     question = "Is greedy covered by theory (covariate diversity)?"
     worst = report.half_space
-    where = combination(report.feature_names, worst.direction, signed=True)
-    if worst.eigenvalue == 0:
-        return Verdict(question, "no", f"The features with uᵀx ≥ 0 do not span for u along {where}.")
+    known = None if report.exact else report.problem.certain_half_space()
+    where = combination(report.feature_names, worst.direction if known is None else known, signed=True)
+    if worst.eigenvalue == 0 or known is not None:
+        words = f"The features with uᵀx ≥ 0 do not span for u along {where}"
+        if report.exact or known is not None:
+            return Verdict(question, "no", f"{words}.")
+        return Verdict(question, "not known", f"{words}, but only {report.samples:,} sampled contexts were looked at.")
     answer = "yes" if worst.certain and report.exact else "not known"
     certainty = "no half-space is worse" if worst.certain else "the worst half-space found"
     return Verdict(question, answer, f"λ_min = {worst.eigenvalue:.3g} for u along {where}, {certainty}.")

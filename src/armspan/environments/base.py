@@ -198,6 +198,16 @@ class Environment(ABC):
         """
         return (None,) * self.n_arms
 
+    def certain_half_space(self) -> FloatArray | None:
+        """A direction u for which certainly no features with uᵀx ≥ 0 span, if the environment knows one.
+
+        Returns
+        -------
+        (d,) array or None
+            None where only a sample can tell.
+        """
+        return None
+
     @abstractmethod
     def arrivals(self) -> Assumption:
         """Whether Assumption 1.4 (stochastic arrivals) holds here."""

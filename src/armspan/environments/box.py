@@ -116,6 +116,13 @@ class BoxContexts(Environment):
         others = [max(bottoms[b] for b in range(self.n_arms) if b != a) for a in range(self.n_arms)]
         return tuple(tops[a] - others[a] > Fraction(self.gap) for a in range(self.n_arms))
 
+    def certain_half_space(self) -> FloatArray | None:
+        """Away from a feature that never changes its sign there is nothing. See `Environment`."""
+        for sign, nothing in ((-1.0, self.low >= 0), (1.0, self.high <= 0)):
+            if nothing.any():
+                return sign * np.eye(self.n_features)[int(np.argmax(nothing))]
+        return None
+
     def _range(self, theta: FloatArray) -> tuple[Fraction, Fraction]:
         """The largest and the smallest mean of an arm in the box, exactly."""
         top, bottom = Fraction(0), Fraction(0)

@@ -90,11 +90,14 @@ class Growth:
     last_octave : Interval
         Share of the mean regret at T that came after T/2.
     exponent : Interval
-        γ over the octaves that the verdict rests on, or over the last five.
+        γ over the octaves that the verdict rests on, or over the last five: the slope of their gains. The interval is
+        over the runs: it holds what many more runs would show in the same octaves. Beyond them γ may be another.
     losing : float
         Share of the runs that lose in the last octave.
     reason : str
         The verdict in a sentence or two.
+    octaves : int
+        How many octaves the exponent is about; 0 where there is none.
     """
 
     verdict: str
@@ -103,21 +106,28 @@ class Growth:
     exponent: Interval
     losing: float
     reason: str
+    octaves: int = 0
 
     def _repr_html_(self) -> str:
         known = not math.isnan(self.losing)
         rows = [("regret that came in the last octave", percent(self.last_octave.value, 1))] if known else []
         rows += [("runs that lost in the last octave", percent(self.losing))] if known else []
-        rows += [] if math.isnan(self.exponent.value) else [("exponent γ", str(self.exponent))]
+        rows += (
+            [] if math.isnan(self.exponent.value) else [(f"exponent γ over {self.octaves} octaves", str(self.exponent))]
+        )
         return _html.shown(f"Growth: {self.verdict}", (), rows) + _html.paragraph(self.reason)
 
 
 class Law(NamedTuple):
-    """A straight line through the logarithms of octaves' gains: its exponent, how many octaves, and its name."""
+    """A straight line through the logarithms of octaves' gains.
+
+    exponent : what it is judged by; octaves count by how well they are known. shown : their plain slope. name : or "".
+    """
 
     exponent: Interval
     octaves: int
     name: str
+    shown: Interval
 
 
 def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[np.uint32] | None = None) -> Growth:
@@ -141,7 +151,7 @@ def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[
     ended = _ended(gains, by_octave) if flat else ""
     if ended:
         return Growth("constant", flat, share, UNKNOWN, losing, f"{seen}, and {ended}.")
-    law, exponent = _law(gains, T, suboptimal_pulls)
+    law, recent = _law(gains, T, suboptimal_pulls)
     who = ""
     if suboptimal_pulls is not None and suboptimal_pulls.shape[2] > 1:
         if law is None:
@@ -149,11 +159,12 @@ def growth(checkpoints: IntArray, curves: FloatArray, suboptimal_pulls: NDArray[
         elif _overtaken(suboptimal_pulls, law.exponent.high):
             law = None
     if law is None:
-        trend = "" if math.isnan(exponent.value) else f"; over the last octaves its exponent is {exponent}"
+        trend = f"; over the last {recent.octaves} octaves its exponent is {recent.shown}" if recent.octaves else ""
         why = "That is too short a silence to conclude from" if losing == 0 else "That fits more than one growth"
-        return Growth("undecided", flat, share, exponent, losing, f"{seen}{trend}. {why}: more runs or steps may tell.")
-    reason = f"{seen}; over {law.octaves} octaves {who or 'it '}follows one law, with exponent {law.exponent}."
-    return Growth(law.name, flat, share, law.exponent, losing, reason)
+        reason = f"{seen}{trend}. {why}: more runs or steps may tell."
+        return Growth("undecided", flat, share, recent.shown, losing, reason, recent.octaves)
+    reason = f"{seen}; over {law.octaves} octaves {who or 'it '}follows one law, with exponent {law.shown} there."
+    return Growth(law.name, flat, share, law.shown, losing, reason, law.octaves)
 
 
 def _seen(share: Interval, losing: float) -> str:
@@ -210,16 +221,17 @@ def _silences(lost: NDArray[np.bool_]) -> tuple[float, float]:
     return float(back[busy[0]]), float(gaps.max(initial=0.0))
 
 
-def _law(gains: FloatArray, T: int, pulls: NDArray[np.uint32] | None = None) -> tuple[Law | None, Interval]:
-    """The law that gains (R, B) follow to the end, if one is shown; and the exponent of it, or of the last octaves."""
+def _law(gains: FloatArray, T: int, pulls: NDArray[np.uint32] | None = None) -> tuple[Law | None, Law]:
+    """The law that gains (R, B) follow to the end, if one is shown; and that line, or the one of the last octaves."""
     by_octave = octaves.per_octave(gains)
     total = by_octave.sum(axis=0)
     enough = ((by_octave > 0).sum(axis=0) >= FEWEST_LOSING) & (by_octave.max(axis=0) <= LARGEST_SHARE * total)
     late = int(math.log2(T / FIRST_STEP))
     usable = min(int(np.argmin(np.append(enough, False))), late, MOST_OCTAVES)
     if usable < 3:
-        return None, UNKNOWN
-    recent, _ = _line(by_octave[:, : min(usable, OCTAVES_OF_LOG)])
+        return None, Law(UNKNOWN, 0, "", UNKNOWN)
+    last = min(usable, OCTAVES_OF_LOG)
+    recent = Law(_line(by_octave[:, :last])[0], last, "", slope(by_octave[:, :last]))
     if _die_out(by_octave):
         return None, recent
     for J in range(usable, OCTAVES_OF_LOG - 1, -1):
@@ -227,7 +239,8 @@ def _law(gains: FloatArray, T: int, pulls: NDArray[np.uint32] | None = None) -> 
         name = _name(exponent, bend, J)
         stays = name != "linear" or _stuck(by_octave, pulls)
         if name and stays and _goes_on(gains, exponent.value):
-            return Law(exponent, J, name), exponent
+            law = Law(exponent, J, name, slope(by_octave[:, :J]))
+            return law, law
     return None, recent
 
 
@@ -317,20 +330,34 @@ def _goes_on(gains: FloatArray, exponent: float) -> bool:
     return int((inner[:, 0] > 0).sum()) >= FEWEST_AT_END
 
 
-def _line(by_octave: FloatArray) -> tuple[Interval, Interval]:
-    """The slope γ of log₂ gains over octaves (R, J), and how much it changes along them, each with an interval."""
-    runs, J = by_octave.shape
-    mean = by_octave.mean(axis=0)
+def slope(by_octave: FloatArray) -> Interval:
+    """The slope of log₂ gains over octaves (R, J), all of which count alike, so that it means the same for any runs."""
+    time = (by_octave.shape[1] - 1) / 2 - np.arange(by_octave.shape[1])
+    return _combined(time / (time @ time), *_logarithms(by_octave))
+
+
+def _logarithms(by_octave: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """log₂ of the mean gains (J,), how they vary with the runs (J, J), and how wide that makes an interval."""
+    runs, mean = len(by_octave), by_octave.mean(axis=0)
     relative = by_octave / mean - 1.0
     spread = relative.T @ relative / (runs * (runs - 1))  # of log(mean), by the delta method
-    y, time = np.log2(mean), -np.arange(J, dtype=np.float64)
+    return np.log2(mean), spread, _t_quantile(runs - 1) / math.log(2)
+
+
+def _line(by_octave: FloatArray) -> tuple[Interval, Interval]:
+    """The slope γ of log₂ gains over octaves (R, J), and how much it changes along them, each with an interval.
+
+    Octaves count by how well they are known, which finds small bends.
+    """
+    y, spread, half = _logarithms(by_octave)
+    J = y.size
+    time = -np.arange(J, dtype=np.float64)
     weights = 1 / (np.diag(spread) + 1e-4)
     centred = time - (weights * time).sum() / weights.sum()
-    slope = weights * centred / (weights * centred**2).sum()
-    curved = centred**2 - ((weights * centred**2).sum() / weights.sum()) - slope @ centred**2 * centred
+    steep = weights * centred / (weights * centred**2).sum()
+    curved = centred**2 - ((weights * centred**2).sum() / weights.sum()) - steep @ centred**2 * centred
     bend = weights * curved / (weights * curved**2).sum() * 2 * (J - 1)
-    half = _t_quantile(runs - 1) / math.log(2)
-    return _combined(slope, y, spread, half), _combined(bend, y, spread, half)
+    return _combined(steep, y, spread, half), _combined(bend, y, spread, half)
 
 
 def _combined(weights: FloatArray, y: FloatArray, spread: FloatArray, half: float) -> Interval:
