@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | drift | predictions: how often we err.
+"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | drift | strict | …: how often we err.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -20,7 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.truth import advice, audits, drifts, growth, predictions, real
+from benchmarks.truth import advice, audits, drifts, growth, predictions, real, strictly
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.loggers import LOGGERS
 from benchmarks.truth.logs import Cell, cells
@@ -47,17 +47,18 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true", help="put the table into docs/accuracy.md")
     parser.add_argument("--workers", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
+    if args.strict and args.docs:
+        parser.error("--docs has no place for --strict")
     lines = EXAMINATIONS[args.what](args)
     print("\n".join(lines))
     if args.docs:
-        name = args.what + ("-strict" if args.strict else "")
         text, count = re.subn(
-            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)",
+            rf"(<!-- {args.what} -->\n).*?(\n<!-- /{args.what} -->)",
             lambda found: found[1] + "\n".join(lines) + found[2],
             PAGE.read_text(encoding="utf-8"),
             flags=re.DOTALL,
         )
-        assert count == 1, f"docs/accuracy.md has no place for {name}"
+        assert count == 1, f"docs/accuracy.md has no place for {args.what}"
         PAGE.write_text(text, encoding="utf-8")
 
 
@@ -109,7 +110,7 @@ def exponents_table(args: argparse.Namespace) -> list[str]:
     growing = [n for n, family in enumerate(growth.ALL) if family.truth != "constant"]
     jobs = [(n, runs, T) for runs in growth.RUNS for n in growing for T in growth.HORIZONS[1:]]
     held: defaultdict[int, list[tuple[str, growth.Held]]] = defaultdict(list)
-    for job, found in zip(jobs, spread_out(growth.examine_exponent, jobs, args.workers), strict=True):
+    for job, (_, found) in zip(jobs, spread_out(growth.examine_exponent, jobs, args.workers), strict=True):
         held[job[1]].append((growth.ALL[job[0]].words.rstrip("."), found))
     rows = []
     for runs, found in held.items():
@@ -250,6 +251,18 @@ def drift_table(args: argparse.Namespace) -> list[str]:
     return table(head, rows)
 
 
+def strict_table(args: argparse.Namespace) -> list[str]:
+    """Rows until *diverse?* is answered, usually and strictly: medians over problems, and the range of the ratio."""
+    rows = []
+    work = partial(strictly.examine, problems=args.samples or 20)
+    for (family, (K, d)), found in zip(strictly.CASES, spread_out(work, strictly.CASES, args.workers), strict=True):
+        ratios = sorted(one.strict / one.usual for one in found if one.usual <= strictly.LAST)
+        middle, few, many = (ratios[int(q * (len(ratios) - 1))] for q in (0.5, 0.1, 0.9))
+        usual = sorted(one.usual for one in found)[len(found) // 2]
+        rows.append([family, f"{K}, {d}", f"{usual:,.0f}", f"{middle:.1f}", f"{few:.1f} to {many:.1f}"])
+    return table(["logs", "arms, features", "rows until yes", "strict: times as many", "10 to 90 % of problems"], rows)
+
+
 def predictions_table(args: argparse.Namespace) -> list[str]:
     """What was said before a run against what was seen after it."""
     found, notes = predictions.confusion_of(args.samples or 200, args.seed, partial(spread_out, workers=args.workers))
@@ -267,6 +280,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "goals": goals_table,
     "advice": advice_table,
     "drift": drift_table,
+    "strict": strict_table,
     "predictions": predictions_table,
 }
 

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _how_good(found: numbers.Bounded) -> str:
     if found.report.verdicts[0].answer == "yes":
-        return "such intervals held for 95 % of random problems"
+        return "such intervals are made to hold for 95 % of random problems"
     return "such intervals were only checked where theory promises constant regret"
 
 

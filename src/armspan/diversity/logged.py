@@ -344,7 +344,7 @@ def audit_log(
     margin : float, optional
         By how much an arm must lead; 5 % of the rewards' standard deviation if left out.
     strict : bool, default False
-        Use bands that hold by proof under any logging policy; they need several times as many rows.
+        Use bands that hold by proof under any logging policy; they need two to four times as many rows, as a rule.
     noise_scale : float, optional
         R, for which the noise is R-subgaussian, for `strict`: ½ for clicks; the residuals' standard deviation if left
         out.

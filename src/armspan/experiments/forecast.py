@@ -24,7 +24,7 @@ REGRET_SPREAD, LAST_SPREAD = (0.7, 2.5), (0.25, 4.0)
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is expected of LinUCB-d up to a horizon. Intervals held for 95 % of random problems.
+    """What is expected of LinUCB-d up to a horizon. Intervals are made to hold for 95 % of random problems.
 
     Attributes
     ----------
