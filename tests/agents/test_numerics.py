@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armspan import LinUCB
+from armspan import EpsilonGreedy, LinTS, LinUCB
 from armspan.errors import InvalidParameter
 from armspan.kernels import agent_layout as layout
 from tests.strategies import Array
@@ -77,9 +77,9 @@ def test_directions_that_were_never_seen_keep_their_width() -> None:
 
 
 def test_positive_definiteness_is_never_lost() -> None:
-    """Nearly the same context again and again, with next to no ridge: widths stay numbers, and never grow."""
+    """Nearly the same context again and again, with the least ridge allowed: widths stay numbers, and never grow."""
     for dtype in ("float64", "float32"):
-        agent = LinUCB(ridge=1e-12 if dtype == "float64" else 1e-6, alpha=1.0).agent(1, 3, dtype=dtype)
+        agent = LinUCB(ridge=3.01e-10 if dtype == "float64" else 3.01e-3, alpha=1.0).agent(1, 3, dtype=dtype)
         rng, base, x = np.random.default_rng(2), np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 0.5])
         last = np.inf
         for i in range(3000):
@@ -90,7 +90,7 @@ def test_positive_definiteness_is_never_lost() -> None:
                 assert 0 < width <= last * 1.5
                 last = width
         inverse = agent._state.inverse(0)
-        least, *_, most = np.linalg.eigvalsh(inverse)  # of condition 10¹⁶: its sign is known up to rounding alone
+        least, *_, most = np.linalg.eigvalsh(inverse)  # of condition 10¹³: its sign is known up to rounding alone
         assert least > -rounding(operations=10, epsilon=float(np.finfo(dtype).eps)) * most
 
 
@@ -102,6 +102,21 @@ def test_single_precision_keeps_to_its_bound() -> None:
     V = pull_often(agent, contexts, 100_000)
     assert agent._state.store.dtype == np.float32
     assert width_error(agent, V, rng) < 1e-6 * np.linalg.cond(V.astype(float))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_single_precision_keeps_to_its_bound_where_contexts_point_one_way(seed: int) -> None:
+    """10⁻⁵ times the condition number: V itself is summed in single precision, and what is rare is lost in the sums."""
+    rng = np.random.default_rng(seed)
+    d, ridge, scatter = int(rng.integers(2, 7)), float(rng.uniform(0.03, 0.5)), float(10 ** rng.uniform(-4, -1))
+    main = rng.normal(size=d)
+    rare = np.where(rng.random((10_000, 1)) < 0.05, scatter, 0.0) * rng.normal(size=(10_000, d))
+    contexts = 0.9 * main / np.linalg.norm(main) + rare / np.sqrt(d)
+    agent = LinUCB(ridge=ridge, alpha=1.0).agent(1, d, memory=0, dtype="float32")
+    for x in contexts:
+        agent.update(0, x, 0.5)
+    V = ridge * np.eye(d) + contexts.T @ contexts
+    assert width_error(agent, V, rng) < 1e-5 * np.linalg.cond(V)
 
 
 def test_few_pulls_are_as_exact_as_many() -> None:
@@ -153,6 +168,48 @@ def test_ridges_and_bounds_beyond_what_numbers_can_hold_are_refused(options: dic
     dtype, bound = options.pop("dtype", "float64"), options.pop("feature_bound", 1.0)
     with pytest.raises(InvalidParameter, match=words):
         LinUCB(alpha=1.0, feature_bound=bound, **options).agent(1, 2, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("length", "dtype", "tolerance"),
+    [(500.0, "float64", 1e-5), (1e4, "float64", 1e-3), (9e4, "float64", 0.1), (9.0, "float32", 0.1)],
+)
+def test_long_contexts_are_learnt_as_well_where_no_bound_is_known(length: float, dtype: str, tolerance: float) -> None:
+    """V⁻¹ is looked at more often after the first one; mean and width were wrong by any factor once."""
+    agent, x = LinUCB(ridge=1.0, alpha=1.0).agent(1, 2, dtype=dtype), length * np.array([0.8, 0.6])
+    for _ in range(20_000):
+        agent.update(0, x, 1.0)
+    scores = agent.scores(x)
+    assert scores.width[0] == pytest.approx(1 / np.sqrt(20_000 + length**-2), rel=tolerance)
+    assert scores.mean[0] == pytest.approx(1.0, rel=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("window", [None, 5])
+def test_contexts_too_long_for_the_ridge_are_not_learnt(dtype: str, window: int | None) -> None:
+    reach = {"float64": 1e5, "float32": 1e3**0.5}[dtype]
+    agent = LinUCB(ridge=1.0, alpha=1.0).agent(2, 2, dtype=dtype, window=window)
+    short, long = np.array([0.9 * reach, 0.0]), np.array([1.1 * reach, 0.0])
+    agent.update(0, short, 1.0)
+    assert agent.choose(long) == 1  # about which nothing is known
+    for arms, X, rewards in (
+        (0, long, 1.0),
+        ([0, 1], np.array([short, long]), [1.0, 1.0]),
+        ([0, 1] * 10, np.array([short, long] * 10), [1.0] * 20),
+    ):
+        with pytest.raises(InvalidParameter, match=rf"x must be at most .* long .* in {dtype}, got length"):
+            agent.update(arms, X, rewards)
+    assert agent.rewards == 1
+
+
+@pytest.mark.parametrize("policy", [LinTS(ridge=1e-12), EpsilonGreedy(ridge=1e-12)])
+def test_agents_without_a_tuned_form_refuse_what_their_ridge_cannot_hold(policy: Any) -> None:
+    """Widths were 20 % wrong after 20,000 rewards; a simulation refuses such a ridge."""
+    agent = policy.agent(2, 2)
+    with pytest.raises(InvalidParameter, match=r"x must be at most 0\.001 long"):
+        agent.update(0, [0.6, 0.3], 1.0)
+    agent.update(0, [0.0006, 0.0003], 1.0)
+    assert agent.rewards == 1
 
 
 def test_what_a_window_takes_back_leaves_no_rounding_behind() -> None:

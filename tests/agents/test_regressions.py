@@ -83,7 +83,7 @@ def test_sums_that_would_overflow_are_refused() -> None:
     with pytest.raises(InvalidParameter):
         agent.add_arm("large", ([[1e160, 1.0]], [1.0]))
     large = POLICY.agent(1, 2)
-    large.update(0, [1e20, 1.0], 1.0)
+    large.add_arm("large", ([[1e20, 1.0]], [1.0]))
     with pytest.raises(InvalidParameter, match="sums of squares must be below"):
         single.merge(large)
     assert single.statistics(0).pulls == 0

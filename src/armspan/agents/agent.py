@@ -17,7 +17,7 @@ from armspan.agents import batch, container, files, forks, lineage
 from armspan.agents.answers import LIKELY, ArmKnowledge, Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
 from armspan.agents.explanation import Explanation, explained
-from armspan.agents.inputs import Inputs, Sizes
+from armspan.agents.inputs import Inputs, Sizes, too_long
 from armspan.agents.knowledge import arm_knowledge
 from armspan.agents.lineage import Delta, Lineage
 from armspan.agents.policies import described, loader
@@ -730,6 +730,7 @@ class Agent:
 
     def _learn(self, state: State, k: int, x: FloatArray, y: float) -> None:
         """Forget, and learn one reward of arm k for its own x (d,); the lock is held."""
+        self._let_in(state, x[None])
         every, factor = self.settings.decay
         if every and (state.forgotten + 1) * every <= state.head[layout.REWARDS]:
             with self._closed():  # before the new reward, which counts in full until the next one comes
@@ -780,7 +781,14 @@ class Agent:
                     return code
                 kernels.make_way(state.whole)
         finally:
-            state.head[layout.LARGEST] = self.settings.longest_context
+            state.allow(0.0)
+
+    def _let_in(self, state: State, rows: FloatArray) -> None:
+        """Refuse contexts (n, d) that are too long to be learnt, and look at V⁻¹ more often after long ones."""
+        longest = math.sqrt(float(np.einsum("nd,nd->n", rows, rows).max()) + self.settings.intercept)
+        if longest > self.settings.reach:
+            raise InvalidParameter(too_long(longest, self.settings.reach, self.settings.dtype))
+        state.allow(longest**2)
 
     def _remembered(self, k: int) -> FloatArray:
         """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
@@ -804,6 +812,7 @@ class Agent:
                     raise InvalidParameter(_first_bad("X", rows))
                 plain = rows[:, : self.settings.n_features]
                 with self._all_or_nothing() as state:
+                    self._let_in(state, plain)
                     for k, x, reward in zip(chosen, plain, y, strict=True):
                         self._learn(state, int(k), np.ascontiguousarray(x), float(reward))
                 self._learnt_many(rows)
@@ -812,6 +821,8 @@ class Agent:
             if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
                 raise InvalidParameter(_first_bad("X", rows))
             with self._all_or_nothing() as state:
+                if sum(float(np.trace(one.gram)) for one in seen) > self.settings.reach**2:  # a row may be too long
+                    self._let_in(state, rows[:, : self.settings.n_features])
                 batch.learn(state, rows, chosen, y, seen)
             self._learnt_many(rows)
 

@@ -1,5 +1,6 @@
 """The agent of every family: a policy plus what it has learnt in one run, by the same functions as a simulation."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from armspan.agents.ahead import Ahead
 from armspan.agents.answers import Scores
 from armspan.agents.past import Contexts
 from armspan.agents.policy_agent import FamilySettings, PolicyAgent, Reward
+from armspan.agents.settings import SAFE_RIDGE
 from armspan.errors import InvalidParameter
 from armspan.kernels.block import Block
 from armspan.kernels.family import Family, Field, usual_sizes
@@ -82,6 +84,9 @@ class FamilyAgent(PolicyAgent):
         """Go by what the policy says for the present number of arms."""
         schedules: list[Any] = [told[0][name] for name in self._family.knobs]
         self._told, self._ahead = told, Ahead(schedules)
+        ridge: Any = told[0].get("ridge")
+        if ridge is not None:
+            self._reach = math.sqrt(ridge / SAFE_RIDGE)  # V⁻¹ is computed afresh as often as in a simulation
 
     def _fresh(self, n_arms: int, n_contexts: int, told: Told | None = None) -> Any:
         """What is known before anything is seen. told : what the policy says, if not what it says now."""

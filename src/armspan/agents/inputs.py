@@ -18,6 +18,14 @@ FEWEST, LOOKED_AT = 30, 1000
 """Contexts that are looked at before features are said to differ in size, and after which nobody looks any more."""
 
 
+def too_long(length: float, reach: float, precision: str) -> str:
+    """Why a context cannot be learnt."""
+    return (
+        f"x must be at most {reach:.4g} long to be learnt with this ridge in {precision}, got length {length:.4g}: "
+        "divide each feature by its largest size, or take a larger ridge"
+    )
+
+
 class Limits(Protocol):
     """What contexts must be like: their size, how large numbers may be, and how long contexts should be at most."""
 

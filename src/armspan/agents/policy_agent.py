@@ -1,5 +1,6 @@
 """What the agents of all policies have in common, but for the tuned one; what they know, and how, is their own."""
 
+import math
 import threading
 import uuid
 from abc import ABC, abstractmethod
@@ -16,7 +17,7 @@ from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents import container, forks
 from armspan.agents.answers import LIKELY, Decision, Decisions, Exploration, Scores
 from armspan.agents.arms import distinct, eligible, place_of
-from armspan.agents.inputs import Inputs
+from armspan.agents.inputs import Inputs, too_long
 from armspan.agents.policies import described, loader
 from armspan.errors import InvalidParameter, NotApplicable
 
@@ -96,6 +97,8 @@ class PolicyAgent(ABC):
         Names of the features, in order. If left out, the first context that has names sets them.
     """
 
+    _reach = math.inf
+    """How long a context with its intercept may be to be learnt."""
     _shown: frozenset[bool] = frozenset()
     """Whether the contexts that were asked about had one row per arm: True or False, or both if some had."""
 
@@ -324,6 +327,9 @@ class PolicyAgent(ABC):
             if any(abs(one.value) >= self.settings.largest for one in todo):
                 raise InvalidParameter(f"reward must be below {self.settings.largest:g}")
             self.policy.check_rewards([one.value for one in todo])
+            longest = max(float(np.linalg.norm(one.features[one.arm])) for one in todo)
+            if longest > self._reach:
+                raise InvalidParameter(too_long(longest, self._reach, "float64"))
             self._learn(todo, hold)
             self._inputs.keep_names()
             if getattr(self.policy, "learnt", None) and self._inputs.looks_at_sizes:

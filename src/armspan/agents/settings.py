@@ -129,16 +129,19 @@ class Settings:
         return 1e100 if self.dtype == "float64" else 1e15
 
     @property
-    def longest_context(self) -> float:
-        """How long a context with its intercept may be before someone has to look at it."""
+    def reach(self) -> float:
+        """How long a context with its intercept may be to be learnt: l where no bound is known."""
+        return math.sqrt(self.ridge / RIDGES[self.dtype][2])
+
+    def longest_context(self, often: float) -> float:
+        """How long a context with its intercept may be before someone has to look at it; often : see there."""
         if self.feature_bound is None:
-            return self.largest
+            return min(self.largest, self.reach if often else math.sqrt(self.ridge / SAFE_RIDGE))
         return min(self.largest, math.hypot(self.feature_bound, self.intercept) * (1 + 1e-9))
 
-    @property
-    def often(self) -> int:
-        """Pulls after which V⁻¹ is looked at again; 0: when kernels say so, for rounding is far away then."""
-        fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * self.squared_bound
+    def often(self, squared_length: float) -> int:
+        """Pulls after which V⁻¹ is looked at again, with contexts so long; 0: when kernels say so."""
+        fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * squared_length
         return max(256, self.width**2 // 64) if fragile else 0
 
     @property

@@ -83,7 +83,7 @@ class State:
         self.head[layout.SEED_HIGH], self.head[layout.SEED_LOW] = divmod(settings.seed, 2**32)
         self.head[layout.INTERCEPT] = settings.intercept
         self.head[layout.FIRST_OF_TIES] = settings.ties == "first"
-        self.head[layout.EPSILON], self.head[layout.OFTEN] = settings.epsilon, settings.often
+        self.head[layout.EPSILON] = settings.epsilon
         self.head[layout.LEARNT] = settings.learnt
         self.head[layout.TIED_WITHIN] = ROUNDING if settings.dtype == "float64" else SINGLE_ROUNDING
         self.clear(slice(None))
@@ -111,9 +111,14 @@ class State:
         wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else store[0].reshape(K, -1)
         self.store = wide
         self.head[layout.WIDTH], self.head[layout.SLOTS], self.head[layout.SKETCH] = d, slots, sketch
-        self.head[layout.LARGEST] = self.settings.longest_context
         self.head[layout.LARGEST_REWARD] = self.settings.largest
+        self.allow(self.settings.squared_bound)
         self.sizes_changed()
+
+    def allow(self, squared_length: float) -> None:
+        """Look at V⁻¹ as often as contexts so long need it, and let them through."""
+        self.head[layout.OFTEN] = max(self.head[layout.OFTEN], self.settings.often(squared_length))
+        self.head[layout.LARGEST] = self.settings.longest_context(float(self.head[layout.OFTEN]))
 
     @property
     def parts(self) -> tuple[Any, Any, Any, Any]:
