@@ -66,10 +66,10 @@ class Target(NamedTuple):
 
 
 def targets(machine: str, features: set[str], *, blas_has_a_choice: bool = True) -> list[Target]:
-    """Those that a processor with these features can be, the most different one first."""
+    """Those that a processor with these features can be, first the one most unlike that of the other tests."""
     kinds = BLAS.get(NAMES.get(machine, machine), {}) if blas_has_a_choice else {}
     blas = [name for name, needed in kinds.items() if needed in features] or [""]
-    return [Target(kernels, name, threads) for kernels in ("generic", "") for name in blas for threads in (1, 2)]
+    return [Target(kernels, name, threads) for kernels in ("generic", "") for name in blas for threads in (2, 1)]
 
 
 def has_a_choice(config: dict[str, Any]) -> bool:
