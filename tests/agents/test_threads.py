@@ -9,7 +9,6 @@ import pytest
 
 from armspan import LinUCBd
 from armspan.kernels import agent as kernels
-from armspan.kernels import agent_layout as layout
 
 POLICY = LinUCBd(feature_bound=1.0, parameter_bound=1.0)
 
@@ -88,10 +87,8 @@ def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
     for i in range(5):
         code = kernels.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)
     assert code == kernels.DUE
-    before = agent._state.whole.copy()
+    before = agent._state.arms.copy()
     assert kernels.learn(agent._state.whole, 0, np.full(10, 0.1), 1.0) == kernels.BUSY
-    np.testing.assert_array_equal(
-        agent._state.arms, before[layout.HEAD + layout.scratch_size(10) :][: agent._state.arms.size].reshape(2, -1)
-    )
+    np.testing.assert_array_equal(agent._state.arms, before)
     agent.update(0, np.ones(10), 1.0)
     np.testing.assert_allclose(agent.statistics(0).gram, np.diag([1.0] * 5 + [0.0] * 5) + np.ones((10, 10)))

@@ -26,7 +26,7 @@ with _compile.recorded() as compiled:
         agent.choose_many(rows), agent.scores(x), agent.explain(x, 1), agent.diversity(), agent.exploration(x)
         if "window" not in options:
             agent.add_arm("new", like=0)
-    for d in (7, 8, 127, 128):
+    for d in (7, 8, 64, 65):
         agent = policy.agent(n_arms=9, n_features=d, seed=1)
         agent.choose(np.ones(d)), agent.choose(np.ones((9, d)))
     for env in (armspan.environments.paper_1a(), armspan.environments.paper_1b(), armspan.environments.paper_1c(1)):

@@ -22,7 +22,7 @@ SMALLEST_PAIRED = 8
 """With fewer features than this an arm has V⁻¹ from the start."""
 PRUNE_FROM = 8, 16
 """Arms and features from which on skipping arms pays for the bounds that it needs."""
-SKETCHED_FROM, WIDE_FROM = 24, 128
+SKETCHED_FROM, WIDE_FROM = 24, 65
 """Features from which on sketches pay where arms have rows of their own, and where they share a context."""
 DRIFT = 0.1
 """How far V⁻¹ may be off in a direction that was seen, relatively, in units of the root of the rounding unit."""
@@ -60,6 +60,13 @@ class Statistics:
         return Statistics(weight * self.gram, weight * self.moment, weight * self.pulls, weight * self.squares)
 
 
+def _zeros(size: int) -> FloatArray:
+    """So many zeros that begin with a line of the cache."""
+    room = np.zeros(size + 7)
+    begin = -(room.ctypes.data // 8) % 8
+    return room[begin : begin + size]
+
+
 class State:
     """The arrays of one agent, and the arms' names in the order of their rows.
 
@@ -95,21 +102,19 @@ class State:
         self.names = tuple(names)
         self.place = {name: k for k, name in enumerate(self.names)}
         slots = 2 << max(most - 1, 0).bit_length() if most else 0
-        sizes = [
-            layout.HEAD + layout.scratch_size(d),
-            K * (layout.THETA + d),
-            slots * (layout.FEATURES + d),
-            K * (d + d * (d + 1)),
-        ]
+        shapes = [(1, layout.HEAD + layout.scratch_size(d)), (K, layout.THETA + d), (slots, layout.FEATURES + d)]
         single = self.settings.dtype == "float32"
         sketched = not single and d >= SKETCHED_FROM and self.settings.ridge >= SMALLEST_RIDGE
         sketch = sketch_size(d) if sketched else 0
-        self.whole = np.zeros(sum(sizes[: 3 if single else 4]) + K * sketch // 2)
-        head, arms, memory, *store = np.split(self.whole, np.cumsum(sizes)[: 2 if single else 4])
-        self.head, self.arms = head, arms.reshape(K, layout.THETA + d)
-        self.memory = memory.reshape(slots, layout.FEATURES + d)
-        wide: Any = np.zeros((K, d + d * (d + 1)), dtype=np.float32) if single else store[0].reshape(K, -1)
-        self.store = wide
+        shapes += [] if single else [(K, d + d * (d + 1))]
+        self.whole = _zeros(sum(layout.in_lines(math.prod(shape)) for shape in shapes) + K * sketch // 2)
+        parts, begin = [], 0
+        for shape in shapes:
+            parts.append(self.whole[begin : begin + math.prod(shape)].reshape(shape))
+            begin += layout.in_lines(math.prod(shape))
+        if single:
+            parts.append(np.zeros((K, d + d * (d + 1)), dtype=np.float32))
+        (self.head,), self.arms, self.memory, self.store = parts
         self.head[layout.WIDTH], self.head[layout.SLOTS], self.head[layout.SKETCH] = d, slots, sketch
         self.head[layout.LARGEST_REWARD] = self.settings.largest
         self.allow(self.settings.squared_bound)

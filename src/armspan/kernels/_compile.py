@@ -389,11 +389,15 @@ def inlined(function: F) -> F:
     return _compile(function, inline="always")
 
 
-def part(function: F) -> F:
-    """A part of atomic kernels that is compiled once and then put into its callers, as fast as if it were inlined."""
-    return _compile(function, nogil=False, forceinline=True, no_cpython_wrapper=True, **SUMS)
+def part(function: F, *, allocates: bool = False) -> F:
+    """A part of atomic kernels that is compiled once and then put into its callers, as fast as if it were inlined.
+
+    allocates : whether it makes arrays, or calls what does. Only then is counted who uses an array, which takes longer
+    than the arithmetic of a small arm.
+    """
+    return rare(function, allocates=allocates, forceinline=True)
 
 
-def rare(function: F) -> F:
-    """A part of atomic kernels that stays a function of its own, for what is large, or seldom run."""
-    return _compile(function, nogil=False, no_cpython_wrapper=True, **SUMS)
+def rare(function: F, *, allocates: bool = False, **options: Any) -> F:
+    """A `part` that stays a function of its own, for what is large, or seldom run."""
+    return _compile(function, nogil=False, no_cpython_wrapper=True, _nrt=allocates, **options, **SUMS)

@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -61,6 +62,7 @@ from armspan.kernels.agent_layout import (
     UNKNOWN,
     WIDTH,
     borders,
+    lines,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
 from armspan.kernels.choice import contend, recurring_of, turn_of, within
@@ -85,16 +87,17 @@ EVERYONE = np.empty(0, dtype=np.bool_)
 """In the place of those who may be chosen: all."""
 FIRST_OF_ALL = 1e300
 """The index of an arm whose turn it is, whatever it promises."""
-FOURS_FROM = 8
-"""Features with which it pays to look at four arms at once."""
+FOURS_FROM, FOURS = 8, 4
+"""Features with which it pays to look at four arms at once; with fewer arms sketches of them do not pay where they
+share a context, since after every reward one must be drawn again."""
 ROWS_TOGETHER = 64
 """Contexts that are scored one after the other for one arm."""
 LOOK, LOOKS = 64, 8
 """Where exploration is learnt, after every so many rewards, and how often, somebody looks at the sizes of features."""
 FIRST_CHECK, REBUILD = 1024, 8192
 """V⁻¹ is looked at every so many pulls, and whenever pulls have doubled: for pruning, which lives by λ_min, always."""
-SLACK = 1e-9
-"""By how much a bound of the width is taken larger, so that rounding cannot make it fail."""
+SLACK = 2e-9
+"""By how much a bound of the variance is taken larger, so that rounding cannot make it fail."""
 
 
 @inlined
@@ -153,7 +156,7 @@ def squared_length(x, row):
     return total
 
 
-@rare
+@partial(rare, allocates=True)
 def with_intercept(x):
     """Rows of x (m, n) with a constant 1 at the end."""
     m, n = x.shape
@@ -165,7 +168,7 @@ def with_intercept(x):
     return wide
 
 
-@inlined
+@part
 def few_pulls_form(arms, store, ridge, k, x, row, length):
     """`variance_of` in the mode of few pulls."""
     d, known = np.uint64(x.shape[1]), 0.0
@@ -200,10 +203,10 @@ def all_full(arms):
     return full
 
 
-@inlined
-def width_bound(arms, k, length):
-    """What σ̂ is at most, without looking at V: ‖x‖/√λ_min(V), since λ_min never falls."""
-    return math.sqrt(length / arms[k, LAMBDA]) * (1.0 + SLACK)
+@part
+def variance_bound(arms, k, length):
+    """What σ̂² is at most, without looking at V: ‖x‖²/λ_min(V), since λ_min never falls."""
+    return length / arms[k, LAMBDA] * (1.0 + SLACK)
 
 
 @atomic_kernel()
@@ -252,7 +255,7 @@ def look_paired(arms, store, x, mean, width):
             mean[row, k], width[row, k] = estimate(arms, k, x, row), math.sqrt(max(width[row, k], 0.0))
 
 
-@inlined
+@part
 def index_of(mean, extra, variance):
     """The index for a mean and a variance; extra : what `exploration` says."""
     alpha, beta = extra
@@ -296,7 +299,7 @@ def tied_arm(head, index, best):
     return np.int64(0)
 
 
-@rare
+@partial(rare, allocates=True)
 def settled(head, arms, store, x, per_arm, extra):
     """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
     K, best = int(head[N_ARMS]), -math.inf
@@ -344,15 +347,18 @@ def taken(head, arm):
     return arm
 
 
-@inlined
-def sketched_variance(S, arms, store, sketch, k, rows, row, x):
-    """σ̂² of arm k by its sketch, and how wrong it may be; x : the row in single precision. Changes arms and sketch."""
+@part
+def sketched_variance(S, arms, store, sketch, k, rows, row, x, place):
+    """σ̂² of arm k by its sketch, and how wrong it may be; x has the row in single precision at this place.
+
+    Changes arms and sketch.
+    """
     if arms[k, MODE] >= 0.0:
         return few_pulls_form(arms, store, S[RIDGE], k, rows, row, squared_length(rows, row)), 0.0
     if arms[k, MODE] > SKETCHED:
         draw_sketch(store, sketch, np.uint64(k), np.uint64(rows.shape[1]))
         arms[k, MODE] = SKETCHED
-    return sketched_form(sketch, np.uint64(k), x)
+    return sketched_form(sketch, np.uint64(k), x, place)
 
 
 @rare
@@ -360,12 +366,13 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
     """The arm with the largest index; V⁻¹ itself is read only of those whose sketches cannot tell. Changes S.
 
     first : the arm that may be best by what is known already. means, upper : (K,) with pruning what each arm's mean is,
-    and its index at most; upper is changed.
+    and its index at most; upper is changed. Rows are made single one arm ahead: what was just written in small pieces
+    cannot be read in large ones at once.
     """
     K, d, pruning, floor, evaluated = arms.shape[0], rows.shape[1], S[PRUNE] > 0.0, -math.inf, 0
-    x = singles(S, HEAD + d, 2, (d + 7) // 8 * 8)
+    x, place, ready = singles(S, HEAD + d, 2, (d + 7) // 8 * 8), np.int64(0), np.int64(-1)
     if per_arm == 0:
-        narrow_row(rows, np.int64(0), x)
+        narrow_row(rows, np.int64(0), x, place)
     for step in range(K):
         k = first + step if first + step < K else first + step - K
         if not pruning:
@@ -374,8 +381,12 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
             continue
         evaluated += 1
         if per_arm:
-            narrow_row(rows, k, x)
-        variance, error = sketched_variance(S, arms, store, sketch, k, rows, k * per_arm, x)
+            place, after = 1 - place, k + 1 if k + 1 < K else np.int64(0)
+            if ready != k:
+                narrow_row(rows, k, x, place)
+            narrow_row(rows, after, x, 1 - place)
+            ready = after
+        variance, error = sketched_variance(S, arms, store, sketch, k, rows, k * per_arm, x, place)
         upper[k] = index_of(means[k], extra, variance + error)
         if upper[k] > floor:
             floor = max(floor, index_of(means[k], extra, variance - error))
@@ -490,12 +501,12 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
     return best, second, arm
 
 
-@part
+@partial(part, allocates=True)
 def chosen(S, store, sketch, pairs, x):
     """The arm with the largest index for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
-    With pruning on, arms that cannot win by `width_bound` are not looked at any further, and the answer is the same; so
-    it is with sketches. sketch : None does without. pairs (1, d(d + 1)/2), for x (d,) : changed; with it, arms are
+    With pruning on, arms that cannot win by `variance_bound` are not looked at any further, and the answer is the same;
+    so it is with sketches. sketch : None does without. pairs (1, d(d + 1)/2), for x (d,) : changed; with it, arms are
     looked at in fours. What depends on those or on x.ndim alone is left out when it is compiled.
     """
     K, d, begin, _, _ = borders(S)
@@ -510,30 +521,32 @@ def chosen(S, store, sketch, pairs, x):
         return BAD_SHAPE
     if S[INTERCEPT] > 0.0:
         rows = with_intercept(rows)
-    length, fits = 0.0, True
+    length, fits, pruning, first = 0.0, True, S[PRUNE] > 0.0, np.int64(0)
+    sketched = sketch is not None and S[SKETCH] > 0.0 and (per_arm == 1 or K >= FOURS)
+    # arrays that are not used cost time too
+    upper, means = (np.empty(K), np.empty(K)) if pruning or sketched else (S, S)
     for row in range(rows.shape[0]):
         length = squared_length(rows, row)
         fits = fits and SHORTEST < length < LONGEST_SKETCHED
         if not length < S[LARGEST] ** 2:
             return NOT_FINITE
+        if pruning:
+            upper[row] = length
     if S[LEARNT] > 0.0:
         forced = untried(S, arms, EVERYONE)
         if forced >= 0:
             return taken(S, forced)
-    extra, pruning, first = exploration(S), S[PRUNE] > 0.0, np.int64(0)
-    sketched = fits and sketch is not None and S[SKETCH] > 0.0
-    # arrays that are not used cost time too
-    upper, means = (np.empty(K), np.empty(K)) if pruning or sketched else (S, S)
+    extra = exploration(S)
     if pruning:
         for k in range(K):
             if per_arm:
-                length = squared_length(rows, k)
+                length = upper[k]
             means[k] = estimate(arms, k, rows, k * per_arm)
-            upper[k] = index_of(means[k], extra, width_bound(arms, k, length) ** 2)
+            upper[k] = index_of(means[k], extra, variance_bound(arms, k, length))
             if upper[k] > upper[first]:
                 first = k
     if sketch is not None:  # noqa: SIM102 - alone it is left out when it is compiled
-        if sketched:
+        if sketched and fits:
             return taken(S, screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper))
     if pairs is None:
         best, second, arm = one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper)
@@ -556,7 +569,7 @@ def kept(S):
     """The store and the sketch in an agent's one array."""
     K, d, _, _, end = borders(S)
     width = d * (d + 2)
-    return matrix(S, end, K, width), singles(S, end + K * width, K, int(S[SKETCH]))
+    return matrix(S, end, K, width), singles(S, end + lines(K * width), K, int(S[SKETCH]))
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
@@ -757,7 +770,7 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     return DUE if due else 0
 
 
-@part
+@partial(part, allocates=True)
 def learn_into(S, store, k, x, y):
     """`learn` with the store given."""
     K, d, first, begin, _ = borders(S)

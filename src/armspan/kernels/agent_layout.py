@@ -1,6 +1,7 @@
 """Where everything is in an agent's one array.
 
-It is one because each array costs a call as much as the arithmetic of a small problem. It holds
+It is one because each array costs a call as much as the arithmetic of a small problem. It begins with a line of the
+cache, and so does each part: vectors that lie across two lines are read half as fast. It holds
 
 head : (32,) counters and constants, by the names below; and after it scratch, as `scratch_size` says.
 arms : (K, 4 + d) what every decision reads of an arm: a lower bound of λ_min(V), its mode, its pulls, and θ̂; and Σy².
@@ -44,13 +45,18 @@ def scratch_size(d):
     return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d + (d + 7) // 8 * 8
 
 
-scratch = inlined(scratch_size)  # for kernels; compiled for Python's few calls it would cost more than it saves
+def in_lines(size):
+    """How much room so many numbers have: whole lines of the cache, so that what follows begins with one."""
+    return (size + 7) // 8 * 8
+
+
+scratch, lines = inlined(scratch_size), inlined(in_lines)  # for kernels; for Python's few calls they need not compile
 
 
 @inlined
 def borders(S):
     """K, d, and where an agent's arms, memory and store begin; the head is at the start, and scratch after it."""
     K, d = int(S[N_ARMS]), int(S[WIDTH])
-    first = HEAD + scratch(d)
-    begin = first + K * (THETA + d)
-    return K, d, first, begin, begin + int(S[SLOTS]) * (FEATURES + d)
+    first = lines(HEAD + scratch(d))
+    begin = first + lines(K * (THETA + d))
+    return K, d, first, begin, begin + lines(int(S[SLOTS]) * (FEATURES + d))
