@@ -1,17 +1,20 @@
 """A batch is learnt whole or not at all, whatever ends it: Ctrl-C, an overflow in its last arm, or bad input."""
 
+import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from armspan import LinUCB
+from armspan import KernelUCB, LinTS, LinUCB, _interrupts
 from armspan._interrupts import Uninterrupted
 from armspan.agents import Agent
+from armspan.agents.family_agent import FamilyAgent
+from armspan.agents.reference_agent import ReferenceAgent
 from armspan.agents.state import State
 from armspan.agents.window import Window
 from armspan.errors import InvalidParameter
@@ -27,6 +30,8 @@ def listening() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+    while _interrupts._due:  # of a test that has failed
+        _interrupts._due.pop().cancel()
 
 
 def agent_of(**options: Any) -> Agent:
@@ -149,3 +154,97 @@ def test_other_threads_have_no_interrupts_to_hold_back() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+def learn_one(agent: Any) -> None:
+    agent.update(0, np.array([0.1, 0.2, 0.3]), 1.0)
+
+
+def learn_ten(agent: Any) -> None:
+    agent.update([0, 1] * 5, np.full((10, 3), 0.2), np.ones(10))
+
+
+LEARNERS: dict[str, tuple[Callable[[], Any], Callable[[Any], None], type, str]] = {
+    "LinTS": (lambda: LinTS().agent(4, 3), learn_one, FamilyAgent, "_learn"),
+    "KernelUCB": (lambda: KernelUCB(eta=1.0).agent(4, 3), learn_one, ReferenceAgent, "_learn"),
+    "window": (lambda: agent_of(window=5), learn_one, Window, "slide"),
+    "batches": (lambda: LinUCB(ridge=1.0, alpha=0.5, shared=True).agent(4, 3), learn_ten, FamilyAgent, "_learn"),
+}
+LOOPS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    **{name: (make, call) for name, (make, call, _, _) in LEARNERS.items()},
+    "scores": (agent_of, lambda agent: agent.scores_many(np.full((2000, 3), 0.2))),
+    "merge": (agent_of, lambda agent: agent.merge(agent.copy().delta())),
+}
+
+
+def until_ctrl_c(call: Callable[[], Any], seconds: float = 20.0) -> int:
+    """How often a call returned before Ctrl-C came out of the loop; it must come in this time."""
+    done, until = 0, time.monotonic() + seconds
+    try:
+        while time.monotonic() < until:
+            call()
+            done += 1
+    except KeyboardInterrupt:
+        return done
+    raise AssertionError("Ctrl-C did not come")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ctrl_c_ends_a_loop_that_does_nothing_but_call(monkeypatch: pytest.MonkeyPatch, loop: str) -> None:
+    make, call = LOOPS[loop]
+    agent = make()
+    call(agent)
+    before = agent.rewards
+    monkeypatch.setattr(_interrupts, "SOON", 60.0)  # by then it might be held back once more
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    done = until_ctrl_c(lambda: call(agent))
+    if loop in LEARNERS:  # one more if it came between two calls, before the last one was counted here
+        assert (agent.rewards - before) // before in (done, done + 1)
+    call(agent)  # and it comes once
+    assert not _interrupts._due
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_ctrl_c_comes_out_of_a_call_that_has_learnt_nothing(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
+    make, call, where, method = LEARNERS[learner]
+    agent = make()
+    call(agent)
+    each = agent.rewards
+    monkeypatch.setattr(_interrupts, "SOON", 60.0)  # nothing but the next call delivers it
+    interrupted_at(monkeypatch, where, method, 7)
+    assert until_ctrl_c(lambda: call(agent)) == 7
+    assert agent.rewards == 8 * each
+    call(agent)
+    assert agent.rewards == 9 * each
+    assert not _interrupts._due
+
+
+def test_ctrl_c_does_not_come_out_of_a_call_that_has_learnt_and_then_has_work_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy, x = LinUCB(ridge=1.0, alpha=0.5), np.full(9, 0.1)
+    policy.agent(2, 9).update(0, x, 1.0)  # compiled
+    agent, worked, check = policy.agent(2, 9), [], State.check
+    monkeypatch.setattr(State, "check", lambda state, k: (worked.append(k), check(state, k)))
+    monkeypatch.setattr(_interrupts, "SOON", 60.0)
+    with Uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+    for _ in range(5):  # pairs until then, a full matrix after that
+        agent.update(0, x, 1.0)
+    assert (worked, agent.rewards) == ([0], 5)
+    with pytest.raises(KeyboardInterrupt):
+        agent.to_bytes()
+    agent.to_bytes()
+
+
+def test_a_handler_of_ones_own_is_called_once_for_each_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    agent = LinTS().agent(4, 3)
+    for expected in (1, 2):
+        with Uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+        learn_one(agent)
+        time.sleep(5 * _interrupts.SOON)
+        assert came == [signal.SIGINT] * expected
+    assert agent.rewards == 2

@@ -687,9 +687,12 @@ class Agent:
         self._state.lineage = self._state.lineage.branched(self._state)
 
     @contextmanager
-    def _closed(self) -> Iterator[None]:
-        """No other thread chooses or learns meanwhile, and no Ctrl-C breaks in; calls that come now wait."""
-        with self._lock, Uninterrupted():
+    def _closed(self, *, changed: bool = False) -> Iterator[None]:
+        """No other thread chooses or learns meanwhile, and no Ctrl-C breaks in; calls that come now wait.
+
+        changed : whether the call that needs it has changed something already.
+        """
+        with self._lock, Uninterrupted(changed=changed):
             head = self._state.head
             head[layout.CLOSED] += 1.0
             try:
@@ -712,8 +715,8 @@ class Agent:
 
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
-        if code == kernels.DUE:
-            with self._closed():
+        if code == kernels.DUE:  # it was learnt
+            with self._closed(changed=True):
                 if arm in self._state.place:
                     self._state.check(self._state.place[arm])
                 self._compare_sizes(self._state)
