@@ -42,7 +42,7 @@ def _column(name: str, label: Any, column: Any) -> FloatArray:
 
 def number(rule: str, value: Any) -> float:
     """One entry; rule : what is said of one that is not a number, such as "x must have numbers in column 'a'"."""
-    if isinstance(value, numbers.Real | np.bool_):
+    if isinstance(value, numbers.Real | np.bool_) and not isinstance(value, np.timedelta64):
         try:
             return float(value)
         except OverflowError:

@@ -3,12 +3,16 @@
 import math
 import operator
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.errors import InvalidParameter
+
+MOST_AXES = 3
+"""Of all that users give as numbers."""
 
 
 def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
@@ -22,7 +26,8 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
         given = np.asarray(value)
         if given.dtype.kind not in "biuf":  # words, complex numbers, lists of unequal length, integers beyond 64 bits
             raise ValueError
-        result = np.array(given, dtype=np.float64, order="C")
+        with np.errstate(over="ignore"):  # of long doubles
+            result = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
         raise InvalidParameter(f"{name} must be an array of numbers of shape {wanted}, got {_uneven(value)}") from None
     fits = result.ndim == len(shape) and result.size > 0
@@ -39,10 +44,34 @@ def array(name: str, value: Any, *, shape: Sequence[int | str]) -> FloatArray:
 
 
 def unmasked(name: str, value: Any) -> None:
-    """Refuse masked entries: whatever stands below a mask is not a number."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        where = np.argwhere(np.ma.getmaskarray(value))[0].tolist()
+    """Refuse masked entries, also in lists: whatever stands below a mask is not a number."""
+    if not isinstance(value, np.ma.MaskedArray | list | tuple) or not _has_masks([value], MOST_AXES):
+        return
+    where = _masked_at(value)
+    if where is not None:
         raise InvalidParameter(f"{name} must have no masked entries, got one" + (f" at {where}" if where else ""))
+
+
+def _has_masks(parts: list[Any], axes: int) -> bool:
+    """Whether masked arrays are among these or in lists there; lists of one depth are looked at as one, for speed."""
+    kinds = set(map(type, parts))
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        return True
+    if not axes or not any(issubclass(kind, list | tuple) for kind in kinds):
+        return False
+    lists = [part for part in parts if isinstance(part, list | tuple)]
+    return _has_masks(list(chain.from_iterable(lists)), axes - 1)
+
+
+def _masked_at(value: Any, axes: int = MOST_AXES) -> list[int] | None:
+    """Where the first masked entry of an array is, or of a list of so many axes; None if there is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        return next(iter(np.argwhere(np.ma.getmaskarray(value)).tolist()), None)
+    for place, part in enumerate(value if axes and isinstance(value, list | tuple) else ()):
+        where = _masked_at(part, axes - 1)
+        if where is not None:
+            return [place, *where]
+    return None
 
 
 def real(name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf) -> float:

@@ -1,13 +1,15 @@
 """What users give: frames of every numeric type, masked arrays, names that are kept only of good input."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from armspan import LinUCB
+from armspan import KernelUCB, LinTS, LinUCB
 from armspan.agents import Agent
+from armspan.environments import FiniteContexts
 from armspan.errors import InvalidParameter
 
 
@@ -40,7 +42,15 @@ def test_frames_and_rows_of_any_numeric_type_are_read(column: Any) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [["x", "y", "z"], ["1", "2", "3"], pd.to_datetime(["2020-01-01"] * 3), pd.Series([1, None, 3], dtype=object)],
+    [
+        ["x", "y", "z"],
+        ["1", "2", "3"],
+        pd.to_datetime(["2020-01-01"] * 3),
+        pd.to_timedelta([1, 2, 3], unit="s"),
+        pd.Series([1, None, 3], dtype=object),
+        pd.Series([1, pd.NA, 3], dtype=object),
+        [1j, 2j, 3j],
+    ],
 )
 def test_what_is_not_a_number_is_refused_by_its_column(column: Any) -> None:
     frame, agent = pd.DataFrame({"a": [0.5, 0.25, 0.0], "b": column}), fresh()
@@ -66,6 +76,18 @@ def test_a_feature_that_is_not_a_number_is_named(named: dict[str, Any]) -> None:
     agent.choose({"age": 0.3, "device": True})
 
 
+@pytest.mark.parametrize(
+    "row", [pd.Series([0.5, pd.NA], dtype="Float64"), pd.Series([0.5, pd.NA]), pd.Series([0.5, 1j])]
+)
+def test_a_row_without_a_number_for_a_feature_is_refused_by_its_name(row: Any) -> None:
+    agent = fresh()
+    with pytest.raises(InvalidParameter, match="x must have a number for feature 'b', got "):
+        agent.choose(row.set_axis(["a", "b"]))
+    with pytest.raises(InvalidParameter, match="x must have a number for feature 'a', got "):
+        agent.choose(pd.Series([0.1, 0.2], index=["a", "a"], dtype="Float64"))
+    agent.choose(pd.Series([0.1, 0.2], index=["a", "b"], dtype="Float64"))
+
+
 def test_a_missing_number_is_refused() -> None:
     frame = pd.DataFrame({"a": [0.5, 0.25], "b": pd.Series([1, None], dtype="Int64")})
     with pytest.raises(InvalidParameter, match="finite"):
@@ -85,6 +107,73 @@ def test_masked_entries_are_refused_by_position() -> None:
     assert agent.rewards == 0
     agent.update([0, 1], np.ma.MaskedArray(X.data), [1.0, 1.0])  # nothing is masked
     assert agent.rewards == 2
+
+
+AGENTS: dict[str, Callable[[], Any]] = {
+    "tuned": fresh,
+    "single": lambda: fresh(dtype="float32"),
+    "LinTS": lambda: LinTS().agent(2, 2),
+    "KernelUCB": lambda: KernelUCB(eta=1.0).agent(2, 2),
+}
+MASKED = np.ma.MaskedArray([0.1, 99.0], mask=[False, True])
+ARMS = np.ma.MaskedArray([0, 1], mask=[False, True])
+
+
+@pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda agent: agent.update([0], [MASKED], [1.0]), r"X .* at \[0, 1\]"),
+        (lambda agent: agent.update([0, 1], [[0.1, 0.2]] * 2, [1.0, np.ma.masked]), r"reward .* at \[1\]"),
+        (lambda agent: agent.update(0, np.zeros(2), np.ma.masked), "reward "),
+        (lambda agent: agent.update(0, np.zeros(2), np.ma.MaskedArray(1.0, mask=True)), "reward "),
+        (lambda agent: agent.update(ARMS, np.ones((2, 2)), [1, 1]), r"arm .* at \[1\]"),
+        (lambda agent: agent.choose([MASKED, MASKED]), r"x .* at \[0, 1\]"),
+        (lambda agent: agent.choose([0.1, np.ma.masked]), r"x .* at \[1\]"),
+        (lambda agent: agent.choose({"a": np.ma.masked, "b": 0.1}), r"x .* at \[0\]"),
+        (lambda agent: agent.scores((np.zeros(2), MASKED)), r"x .* at \[1, 1\]"),
+        (lambda agent: agent.choose_many([MASKED]), r"X .* at \[0, 1\]"),
+        (lambda agent: agent.scores_many([[[0.1, 0.2], MASKED]]), r"X .* at \[0, 1, 1\]"),
+    ],
+)
+def test_masked_entries_in_lists_are_refused_by_position(
+    make: Callable[[], Any], call: Callable[[Any], Any], where: str
+) -> None:
+    agent = make()
+    with pytest.raises(InvalidParameter, match=f"^{where}".replace(".*", "must have no masked entries, got one")):
+        call(agent)
+    assert (agent.rewards, agent.decisions, agent.feature_names) == (0, 0, None)
+
+
+def test_lists_of_masked_arrays_without_masked_entries_are_read() -> None:
+    whole = np.ma.MaskedArray([0.1, 0.2])
+    for agent in (make() for make in AGENTS.values()):
+        agent.update([0, 1], [whole, [0.3, 0.4]], np.ma.MaskedArray([1.0, 0.5]))
+        agent.update(0, np.array([0.1, 0.2]), np.ma.MaskedArray(1.0))
+        agent.choose((whole, whole))
+        assert agent.rewards == 3
+
+
+def test_environments_refuse_masked_entries_in_lists() -> None:
+    with pytest.raises(InvalidParameter, match=r"features must have no masked entries, got one at \[0, 0, 1\]"):
+        FiniteContexts([[MASKED], [MASKED]], [[0.1, 0.2], [0.2, 0.1]])
+
+
+@pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
+@pytest.mark.parametrize("kind", [">f8", ">f4", "<f2", ">i4", np.longdouble, np.float64])
+def test_arrays_of_any_numbers_are_read(make: Callable[[], Any], kind: Any) -> None:
+    one, other, x = make(), make(), np.array([1.0, 2.0])
+    for agent, given in ((one, x.astype(kind)), (other, x.tolist())):
+        agent.update(0, given, np.array([1.0], dtype=kind)[0])
+        agent.update([1], given[None] if isinstance(given, np.ndarray) else [given], [2.0])
+    assert one.choose(x.astype(kind)) == other.choose(x.tolist())
+    np.testing.assert_array_equal(one.scores(x.astype(kind)).index, other.scores(x).index)
+
+
+def test_numbers_that_are_too_large_for_doubles_are_refused() -> None:
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        with pytest.raises(InvalidParameter, match=r"x must be finite, got inf at \[0\]"):
+            fresh().choose(np.array([np.finfo(np.longdouble).max, 1.0]))
 
 
 def test_an_array_of_one_number_is_a_reward() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
@@ -34,6 +35,8 @@ ndarray = np.ndarray  # looked up once, not every time
 learn_one: Any = kernels.learn.quick
 learn_single: Any = kernels.learn_single.quick
 BAD_SHAPE = kernels.BAD_SHAPE
+REFUSED = (TypeError, NumbaError)
+"""What a kernel raises where it is not compiled for what it is given; the latter where numba has no such type."""
 CHOOSERS: Any = (
     (WIDE_FROM, kernels.choose_wide),
     (SKETCHED_FROM, kernels.choose_by_sketches),
@@ -163,8 +166,9 @@ class Agent:
             names, _, whole, state = self._core
             try:
                 k = self._choose_one(whole, x) if self._double else self._choose_one(whole, state.store, x)
-            except TypeError:  # it is not compiled yet; or x is not contiguous, or not of doubles
-                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x)
+            except REFUSED:  # it is not compiled yet; or x is not contiguous, or not of doubles
+                doubles = x.dtype == np.float64
+                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x) if doubles else BAD_SHAPE
             if k >= 0:
                 return names[k]
         return self.decide(x, only=only).arm
@@ -381,9 +385,9 @@ class Agent:
                     code = learn_one(whole, place[arm], x, reward)
                 else:
                     code = learn_single(whole, state.store, place[arm], x, reward)
-            except (TypeError, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
+            except (*REFUSED, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
                 code = BAD_SHAPE
-                if not hasattr(reward, "__len__"):
+                if x.dtype == np.float64 and not hasattr(reward, "__len__"):
                     self._learner.compile_for(*self._knowledge(state), 0, x, 0.0)
             if code == 0:  # nearly always
                 return
@@ -806,6 +810,7 @@ class Agent:
             y = _validate.array("reward", rewards, shape=(len(rows),))
             if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
                 raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
+            _validate.unmasked("arm", arms)
             chosen = self._places(arms)
             if rows.ndim == 3:
                 rows = rows[np.arange(len(rows)), chosen]

@@ -191,8 +191,8 @@ class Inputs:
         labels = getattr(getattr(x, "index", None), "tolist", None)
         if labels is not None and hasattr(x, "to_numpy"):  # a row of a pandas frame
             names = list(self._check(name, labels()))
-            values = x[names].to_numpy()
-            return values if values.dtype.kind in "biuf" else _row(name, x, names)
+            plain = isinstance(x.dtype, np.dtype) and x.dtype.kind in "biuf"  # others may have no number for a feature
+            return x[names].to_numpy() if plain else _row(name, x, names)
         _validate.unmasked(name, x)
         try:
             np.ndim(x)
@@ -217,9 +217,14 @@ class Inputs:
 
 def _row(name: str, x: Any, features: Iterable[Any]) -> FloatArray:
     """The features of one context, by their names."""
-    given = [x[feature] for feature in features]
+    labels = list(features)
+    given = [x[feature] for feature in labels]
+    _validate.unmasked(name, given)
     values = np.array(given)
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "biuf" and values.ndim == 1:
         return values
-    rule = f"{name} must have a number for feature"
-    return np.array([number(f"{rule} {feature!r}", value) for feature, value in zip(features, given, strict=True)])
+    rules = [f"{name} must have a number for feature {feature!r}" for feature in labels]
+    if values.dtype.kind == "c" and values.ndim == 1:  # of a row that is complex as a whole, say which number is
+        which = int(np.argmax(values.imag != 0))
+        number(rules[which], given[which])
+    return np.array([number(rule, value) for rule, value in zip(rules, given, strict=True)])

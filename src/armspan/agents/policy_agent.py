@@ -631,6 +631,7 @@ class PolicyAgent(ABC):
         values = _validate.array("reward", rewards, shape=(len(rows),))
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
             raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
+        _validate.unmasked("arm", arms)
         marks = [None] * len(rows) if marks is None else marks
         if not hasattr(marks, "__len__") or len(marks) != len(rows):
             raise InvalidParameter(f"mark must have {len(rows)} entries, one per reward, got {marks!r:.60}")

@@ -382,6 +382,7 @@ def audit_log(
         raise InvalidParameter(f"arms must be a sequence of names, one per row of X, got {arms!r:.60}")
     if len(arms) != len(X):
         raise InvalidParameter(f"arms must have {len(X)} entries, one per row of X, got {len(arms)}")
+    _validate.unmasked("arms", arms)
     names, chosen = _numbered(arms, arm_names)
     if len(names) < 2:
         raise InvalidParameter(f"arms must name at least 2 arms, got {len(names)}")
