@@ -224,8 +224,14 @@ def test_ctrl_c_does_not_come_out_of_a_call_that_has_learnt_and_then_has_work_to
 ) -> None:
     policy, x = LinUCB(ridge=1.0, alpha=0.5), np.full(9, 0.1)
     policy.agent(2, 9).update(0, x, 1.0)  # compiled
-    agent, worked, check = policy.agent(2, 9), [], State.check
-    monkeypatch.setattr(State, "check", lambda state, k: (worked.append(k), check(state, k)))
+    agent, check = policy.agent(2, 9), State.check
+    worked: list[int] = []
+
+    def checked(state: State, k: int) -> None:
+        worked.append(k)
+        check(state, k)
+
+    monkeypatch.setattr(State, "check", checked)
     monkeypatch.setattr(_interrupts, "SOON", 60.0)
     with Uninterrupted():
         signal.raise_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from armspan import KernelUCB, LinTS, LinUCB
+from armspan import EXP4, KernelUCB, LinTS, LinUCB
 from armspan.agents import Agent
 from armspan.environments import FiniteContexts
 from armspan.errors import InvalidParameter
@@ -194,6 +194,60 @@ def test_refused_input_pins_no_names(arm: Any, reward: Any) -> None:
     assert agent.feature_names is None
     agent.update(0, {"a": 0.1, "b": 0.2}, 1.0)
     assert agent.feature_names == ("a", "b")
+
+
+REFUSED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "choose": lambda agent, row, _: agent.choose(row, only=["z"]),
+    "decide": lambda agent, row, _: agent.decide(row, only=["z"]),
+    "propensities": lambda agent, row, _: agent.propensities(row, only=["z"]),
+    "exploration": lambda agent, row, _: agent.exploration(row, only=["z"]),
+    "choose_many": lambda agent, _, frame: agent.choose_many(frame, only=["z"]),
+    "decide_many": lambda agent, _, frame: agent.decide_many(frame, only=["z"]),
+    "update": lambda agent, row, _: agent.update("z", row, 1.0),
+}
+ASKED = {**AGENTS, "EXP4": lambda: EXP4(experts=[0, 1], gamma=0.1).agent(2, 2)}
+
+
+@pytest.mark.parametrize("make", ASKED.values(), ids=ASKED.keys())
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED.keys())
+def test_refused_questions_pin_no_names(make: Callable[[], Any], call: Callable[[Any, Any, Any], Any]) -> None:
+    agent, frame = make(), pd.DataFrame({"foo": [1.0, 0.2], "bar": [0.1, 0.3]})
+    with pytest.raises(InvalidParameter):
+        call(agent, frame.iloc[0], frame)
+    assert (agent.feature_names, agent.decisions) == (None, 0)
+    agent.choose({"a": 0.1, "b": 0.2})
+    assert agent.feature_names == ("a", "b")
+
+
+def test_more_top_arms_than_there_are_pin_no_names_and_ask_for_no_arm() -> None:
+    agent = LinUCB(ridge=1.0, alpha="practical", feature_bound=9.0).agent(2, 2)
+    for _ in range(2):
+        with pytest.raises(InvalidParameter, match="n must be an integer from 1 to 2, got 99"):
+            agent.top(pd.Series({"foo": 1.0, "bar": 0.1}), 99)
+    assert agent.feature_names is None
+    assert sorted(agent.choose({"a": 1.0, "b": 0.1}) for _ in range(2)) == [0, 1]
+
+
+def test_questions_beyond_the_last_alpha_pin_no_names() -> None:
+    agent = LinUCB(ridge=1.0, alpha=[0.5, 0.4]).agent(2, 2)
+    frame = pd.DataFrame({"foo": [1.0, 0.2, 0.3], "bar": [0.1, 0.3, 0.4]})
+    with pytest.raises(InvalidParameter, match="alpha"):
+        agent.decide_many(frame)
+    assert agent.feature_names is None
+    agent.choose_many(np.ones((2, 2)))
+    with pytest.raises(InvalidParameter, match="alpha"):
+        agent.scores(frame.iloc[0])
+    with pytest.raises(InvalidParameter, match="alpha"):
+        agent.scores_many(frame)
+    assert agent.feature_names is None
+
+
+def test_a_refused_question_does_not_say_how_contexts_look() -> None:
+    agent = EXP4(experts=[0, 1], gamma=0.1).agent(2, 2)
+    with pytest.raises(InvalidParameter):
+        agent.decide(np.ones((2, 2)), only=["z"])
+    agent.update(0, np.ones(2), 1.0)
+    assert agent.rewards == 1
 
 
 def test_statistics_of_single_precision_are_a_prior() -> None:

@@ -113,7 +113,8 @@ def test_equal_rows_among_many_are_equal() -> None:
 
 def test_contexts_of_a_batch_are_of_the_kind_that_kernels_are_compiled_for() -> None:
     agent: Any = LinUCB(feature_bound=9.0, alpha=1.0, shared=True).agent(3, 2)
-    assert all(features.flags.writeable for features in agent._features_of_many(np.zeros((2, 3, 2))))
+    with agent._questions(np.zeros((2, 3, 2))) as contexts:
+        assert all(features.flags.writeable for features in contexts)
 
 
 @pytest.mark.filterwarnings("error")

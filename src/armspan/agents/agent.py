@@ -278,9 +278,11 @@ class Agent:
         """
         with self._lock:
             eligible = self._eligible(only)
-            scores = self.scores_many(X)
-            alphas = self._alphas(self._steps(len(scores.mean)))
-            index = self._index(scores.mean, scores.width, alphas[:, None])
+            with self._closed():
+                mean, width = self._looked_at(X)
+            alphas = self._alphas(self._steps(len(mean)))
+            self._inputs.keep_names()
+            index = self._index(mean, width, alphas[:, None])
             index = self._in_turn(index, eligible, counts=True)
             share = self._shares(index, eligible)
             chosen = batch.pick(self._state, index, eligible)
@@ -305,9 +307,8 @@ class Agent:
         """
         with self._lock:
             eligible = self._eligible(only)
+            _validate.whole("n", n, at_least=1, at_most=int(eligible.sum()))
             index = self._in_turn(self.scores(x).index[None], eligible, counts=True)[0]
-            most = int(eligible.sum())
-            _validate.whole("n", n, at_least=1, at_most=most)
             order = np.random.default_rng([self.settings.seed, self.decisions]).permutation(len(index))
             order = np.arange(len(index)) if self.settings.ties == "first" else order
             best = order[np.argsort(-np.where(eligible, index, -np.inf)[order], kind="stable")][:n]
@@ -332,8 +333,9 @@ class Agent:
             mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
             head, arms, store, _ = self._state.parts
             kernels.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
+            index = self._index(mean, width, self.alpha)
             self._inputs.keep_names()
-            return Scores(self.arms, mean, width, self._index(mean, width, self.alpha))
+            return Scores(self.arms, mean, width, index)
 
     def scores_many(self, X: Any) -> Scores:
         """Mean, width and index of every arm for many contexts, each as if it came next. Nothing is decided.
@@ -349,12 +351,10 @@ class Agent:
             One row per context, one column per arm.
         """
         with self._closed():
-            rows = self._inputs.batch(X, len(self.arms))
-            mean, width = batch.look(self._state, self._with_intercept(rows))
-            if not (np.isfinite(mean).all() and np.isfinite(width).all()):
-                raise InvalidParameter(_first_bad("X", rows))
+            mean, width = self._looked_at(X)
+            index = self._index(mean, width, self.alpha)
             self._inputs.keep_names()
-            return Scores(self.arms, mean, width, self._index(mean, width, self.alpha))
+            return Scores(self.arms, mean, width, index)
 
     # Learning
 
@@ -591,7 +591,8 @@ class Agent:
             The arm that would be chosen, the one with the largest mean, and the arms whose intervals overlap.
         """
         with self._lock:
-            scores, eligible = self.scores(x), self._eligible(only)
+            eligible = self._eligible(only)
+            scores = self.scores(x)
             order = self._in_turn(scores.index[None].copy(), eligible)[0]
             share = self._shares(order[None], eligible)[0]
         index, mean = (np.where(eligible, values, -np.inf) for values in (scores.index, scores.mean))
@@ -716,6 +717,14 @@ class Agent:
             hold.abandoned = hold.pending
             if not hold.abandoned:
                 self._use(state)
+
+    def _looked_at(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and width (n, K) for many contexts, whose names are not yet kept; the agent is closed."""
+        rows = self._inputs.batch(X, len(self.arms))
+        mean, width = batch.look(self._state, self._with_intercept(rows))
+        if not (np.isfinite(mean).all() and np.isfinite(width).all()):
+            raise InvalidParameter(_first_bad("X", rows))
+        return mean, width
 
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""

@@ -4,7 +4,8 @@ import math
 import threading
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -156,8 +157,8 @@ class PolicyAgent(ABC):
         hashable
             The name of the chosen arm.
         """
-        with self._lock:
-            return self._choose(self._features(x), only)
+        with self._question(x) as features:
+            return self._choose(features, only)
 
     def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
         """Choose an arm, as `choose` does, and give the probability with which it was chosen.
@@ -174,8 +175,8 @@ class PolicyAgent(ABC):
         Decision
             The arm and its propensity.
         """
-        with self._lock:
-            return self._decide(self._features(x), only)
+        with self._question(x) as features:
+            return self._decide(features, only)
 
     def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
         """Choose an arm for each of many contexts, one after the other, all with what is known now.
@@ -192,8 +193,8 @@ class PolicyAgent(ABC):
         list
             The name of the arm for each context.
         """
-        with self._lock:
-            return [self._choose(features, only) for features in self._features_of_many(X)]
+        with self._questions(X) as contexts:
+            return [self._choose(features, only) for features in contexts]
 
     def decide_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> Decisions:
         """Choose an arm for each of many contexts, as `choose_many` does, with the probability of each choice.
@@ -210,8 +211,8 @@ class PolicyAgent(ABC):
         Decisions
             The arms and their propensities (n,).
         """
-        with self._lock:
-            made = [self._decide(features, only) for features in self._features_of_many(X)]
+        with self._questions(X) as contexts:
+            made = [self._decide(features, only) for features in contexts]
         marks = [one.mark for one in made]
         share = np.array([one.propensity for one in made])
         return Decisions([one.arm for one in made], share, None if None in marks else marks)
@@ -231,8 +232,8 @@ class PolicyAgent(ABC):
         (K,) array
             Probabilities, in the order of `arms`.
         """
-        with self._lock:
-            return self._shares(self._features(x), only)
+        with self._question(x) as features:
+            return self._shares(features, only)
 
     def scores(self, x: Any) -> Scores:
         """Mean, width and index of every arm for one context. Nothing is decided.
@@ -250,8 +251,8 @@ class PolicyAgent(ABC):
         Scores
             One entry per arm.
         """
-        with self._lock:
-            return self._scores(self._features(x))
+        with self._question(x) as features:
+            return self._scores(features)
 
     def scores_many(self, X: Any) -> Scores:
         """Mean, width and index of every arm for many contexts, each as if it came next. Nothing is decided.
@@ -266,8 +267,8 @@ class PolicyAgent(ABC):
         Scores
             One row per context, one column per arm.
         """
-        with self._lock:
-            found = [self._scores(features) for features in self._features_of_many(X)]
+        with self._questions(X) as contexts:
+            found = [self._scores(features) for features in contexts]
         return Scores(self.arms, *(np.array([getattr(one, what) for one in found]) for what in SCORED))
 
     def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
@@ -285,8 +286,7 @@ class PolicyAgent(ABC):
         Exploration
             The most probable arm, the one with the largest mean, and the probability that another one is chosen.
         """
-        with self._lock:
-            features = self._features(x)
+        with self._question(x) as features:
             share, scores, allowed = self._shares(features, only), self._scores(features), self._eligible(only)
         mean, index = (np.where(allowed, np.nan_to_num(v, nan=-np.inf), -np.inf) for v in (scores.mean, scores.index))
         chosen, greedy = int(np.argmax(share)), int(np.argmax(mean))
@@ -570,19 +570,26 @@ class PolicyAgent(ABC):
         """The t of the next decision, for schedules."""
         return max(self.decisions, self.rewards) + 1
 
-    def _features(self, x: Any) -> FloatArray:
-        """What a context shows of every arm, (K, width)."""
-        rows = self._inputs.context(x, len(self._place))[0]
-        self._inputs.keep_names()
-        self._shown |= {len(rows) > 1}
-        return self._wide(rows)
+    @contextmanager
+    def _question(self, x: Any) -> Iterator[FloatArray]:
+        """What a context shows of every arm, (K, width); the block is locked, and names are kept unless it fails."""
+        with self._lock:
+            rows = self._inputs.context(x, len(self._place))[0]
+            yield self._wide(rows)
+            self._note_shown(len(rows) > 1)
 
-    def _features_of_many(self, X: Any) -> list[FloatArray]:
+    @contextmanager
+    def _questions(self, X: Any) -> Iterator[list[FloatArray]]:
         """The same for many contexts, of which all are looked at first."""
-        rows = self._many(X)
+        with self._lock:
+            rows = self._many(X)
+            yield [self._wide(np.atleast_2d(row)) for row in rows]
+            self._note_shown(rows.ndim == 3)
+
+    def _note_shown(self, per_arm: bool) -> None:
+        """What was asked about has been answered: contexts look like that, and have these names."""
         self._inputs.keep_names()
-        self._shown |= {rows.ndim == 3}
-        return [self._wide(np.atleast_2d(row)) for row in rows]
+        self._shown |= {per_arm}
 
     def _check_all_arms(self, rows: int) -> None:
         """Refuse one row of features where the policy needs those of all arms, and they have features of their own."""
