@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from contextlib import suppress
 from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
@@ -71,13 +70,18 @@ class Uninterrupted:
 
 def _send(timer: threading.Timer) -> None:
     """Send the interrupt of this timer to the main thread, unless it has been delivered."""
-    with suppress(ValueError):
+    try:
         _due.remove(timer)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    except ValueError:
+        return
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def _deliver(handler: Any) -> None:
     """Let the handler have an interrupt that is due, unless its timer has just sent it."""
-    with suppress(IndexError):
-        _due.pop().cancel()
-        handler(signal.SIGINT, None)
+    try:
+        timer = _due.pop()
+    except IndexError:
+        return
+    timer.cancel()
+    handler(signal.SIGINT, None)

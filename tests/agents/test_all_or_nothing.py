@@ -254,3 +254,18 @@ def test_a_handler_of_ones_own_is_called_once_for_each_ctrl_c(monkeypatch: pytes
         time.sleep(5 * _interrupts.SOON)
         assert came == [signal.SIGINT] * expected
     assert agent.rewards == 2
+
+
+def test_what_a_handler_of_ones_own_raises_comes_out_of_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(number: int, _: Any) -> None:
+        raise IndexError(number)
+
+    signal.signal(signal.SIGINT, pressed)
+    monkeypatch.setattr(_interrupts, "SOON", 60.0)
+    agent = LinTS().agent(4, 3)
+    with Uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(IndexError):
+        learn_one(agent)
+    assert agent.rewards == 0
+    learn_one(agent)
