@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Protocol, Self
@@ -18,6 +18,11 @@ from armspan.theory import Schedule
 
 if TYPE_CHECKING:
     from armspan.kernels.block import Block, Tally
+
+
+COMPILED = ("family", "learner")
+EVERY = (*COMPILED, "reference")
+"""Forms of a policy, by what a class states them with: what engines compile, and these and the naive one."""
 
 
 class Bounds(Protocol):
@@ -58,7 +63,10 @@ def features_of(n_features: Any, feature_names: Any) -> int:
 
 
 class Learner(Protocol):
-    """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time."""
+    """The compiled form of a policy: all runs of a chunk at once, a block of steps at a time.
+
+    One that learns rewards only when they come, where the environment is `late`, says `late = True`.
+    """
 
     def advance(self, block: "Block", marks: IntArray, curve: FloatArray, tally: "Tally") -> None:
         """Live through the block; write the pseudo-regret after marks (M,) steps to curve (R, M); count in tally."""
@@ -109,7 +117,8 @@ class Policy(ABC):
     """A frozen description of how to choose an arm; what is learnt lives elsewhere.
 
     A subclass with its own `reference` states its family again if that reference chooses as the family does. One that
-    does not do so is another policy: no engine runs the family in its place.
+    does not do so is another policy: no engine runs the family in its place. So with every method that `heeds` names:
+    no form that does not heed it runs in place of a subclass that overrides it.
 
     Parameters
     ----------
@@ -222,6 +231,11 @@ class Policy(ABC):
         """Why a reward needs the features of all arms, as a clause; None if those of its arm are enough."""
         return None
 
+    @property
+    def tuned(self) -> bool:
+        """Whether its agent is the tuned one for linear policies, and not the general one."""
+        return False
+
     def late_reference(self, application: Any) -> Any:
         """The naive form, if an agent may learn by it: see `Reference`.
 
@@ -230,11 +244,26 @@ class Policy(ABC):
         application : Application
             Sizes of the agent.
         """
-        same = issubclass(_definer(type(self), "reference"), _definer(type(self), "learner"))
-        reference = self.reference(application) if same else None
+        reference = self.reference(application) if self.overlooked("reference") is None else None
         if not getattr(reference, "learns_late", False):
             raise NotApplicable(f"{self.name} has no agent: it overrides what its family does")
         return reference
+
+    def sound_reference(self, env: Environment) -> Reference:
+        """The naive form, if it does all that the policy says: engines run no other.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it will run.
+        """
+        overlooked = self.overlooked("reference")
+        if overlooked is not None:
+            raise NotApplicable(
+                f"{self.name} cannot be run by its reference, which does not do what its own {overlooked} says: give "
+                "it a reference of its own, or state its family again if the choices are the same"
+            )
+        return self.reference(env)
 
     def refuse_misspelt(self, given: Mapping[str, Any]) -> None:
         """Refuse options that `agent` does not know, and say which it knows.
@@ -258,17 +287,35 @@ class Policy(ABC):
     @property
     def compiled(self) -> str | None:
         """The family that engines may run it by; None where it has none, or a form of its own."""
-        return self.family if self._says_itself("family") else None
+        return self.family if self.overlooked("family") is None else None
 
     @property
     def can_switch(self) -> bool:
         """Whether its runs may switch to another rule. `Result.switched_at` says when each run did."""
-        return self.switches and self._says_itself("switches")
+        where = definer(self, "switches")
+        return self.switches and all(issubclass(where, definer(self, form)) for form in ("learner", "reference"))
 
-    def _says_itself(self, name: str) -> bool:
-        """Whether this attribute was set for the policy as it is, and not for one whose form it has replaced."""
-        where = _definer(type(self), name)
-        return all(issubclass(where, _definer(type(self), form)) for form in ("learner", "reference"))
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        """Methods that subclasses may override, and the forms that then do what they say.
+
+        Forms are the "family", the "learner", the "reference", and the tuned agent's "exploration".
+        """
+        return {"learner": ["learner"], "reference": ["reference"], "knobs": COMPILED, "sizes": COMPILED}
+
+    def overlooked(self, form: str) -> str | None:
+        """A method that was overridden since a form was stated, which this form does not heed; None if there is none.
+
+        A class that states its family says that all its forms make the same choices.
+
+        Parameters
+        ----------
+        form : str
+            "family", "learner" or "reference".
+        """
+        stated = definer(self, form), definer(self, "family")
+        deaf = (name for name, forms in self.heeds.items() if form not in forms)
+        return next((name for name in deaf if not any(issubclass(one, definer(self, name)) for one in stated)), None)
 
     @property
     def explains(self) -> bool:
@@ -364,9 +411,9 @@ class Policy(ABC):
         """
 
 
-def _definer(kind: type, name: str) -> type:
+def definer(policy: Policy, name: str) -> type:
     """The class whose own attribute this is."""
-    return next(one for one in kind.__mro__ if name in vars(one))
+    return next(one for one in type(policy).__mro__ if name in vars(one))
 
 
 def bound(policy: Policy, name: str, env: Bounds) -> float:

@@ -1,6 +1,6 @@
 """UCB for each context on its own, the paper's baseline that does not let contexts learn from each other."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import NotApplicable
-from armspan.policies.base import Bounds, Policy, bound
+from armspan.policies.base import EVERY, Bounds, Policy, bound
 from armspan.policies.references.counts import CountReference
 from armspan.theory import Alpha, Schedule, as_schedule, f, freeze
 
@@ -53,6 +53,10 @@ class ContextUCB(Policy):
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
         object.__setattr__(self, "alpha", freeze(self.alpha))
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": EVERY}
 
     def schedule(self, env: Bounds) -> Schedule:
         """α_t as a function of t."""

@@ -1,6 +1,6 @@
 """EpochGreedy (Langford and Zhang 2008): one random pull, then as many greedy ones as it is worth."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -82,6 +82,10 @@ class EpochGreedy(LeastSquaresPolicy):
     @property
     def needs_all_arms(self) -> str | None:
         return "what it learns from are random pulls of any arm"
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ["reference"]}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         epochs = Epochs(self.rate, env.n_arms * env.n_features, int(self.at_least_one))

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from armspan._typing import FloatArray
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.policies import panel
-from armspan.policies.base import Policy
+from armspan.policies.base import COMPILED, EVERY, Policy
 from armspan.policies.references.experts import EXP4Reference
 
 
@@ -61,6 +61,10 @@ class ExpertPolicy(Policy):
     @property
     def fixed_arms(self) -> str | None:
         return "its experts and the weights of its rewards are for all the arms that it began with"
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "steps": EVERY, "n_experts": COMPILED, "rates": COMPILED, "advised": ["reference"]}
 
     @abstractmethod
     def rates(self, env: Any) -> Mapping[str, float]:
@@ -141,6 +145,10 @@ class EXP4(ExpertPolicy):
         super().__post_init__()
         if self.gamma is not None and not 0 < _validate.real("gamma", self.gamma, above=0) <= 1:
             raise InvalidParameter(f"gamma must be > 0 and <= 1, got {self.gamma:g}")
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "exploration": EVERY}
 
     def exploration(self, env: Any) -> float:
         """γ in force."""

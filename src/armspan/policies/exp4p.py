@@ -1,12 +1,13 @@
 """EXP4.P (Beygelzimer et al. 2011): EXP4 whose regret is small not only on average, but nearly always."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.errors import InvalidParameter, NotApplicable
+from armspan.policies.base import EVERY
 from armspan.policies.exp4 import ExpertPolicy
 from armspan.policies.references.experts import EXP4PReference
 
@@ -48,6 +49,10 @@ class EXP4P(ExpertPolicy):
         super().__post_init__()
         if not 0 < _validate.real("delta", self.delta, above=0) < 1:
             raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "constants": EVERY}
 
     def constants(self, env: Any) -> tuple[float, float]:
         """p_min, and the weight √(log(N/δ)/(KT)) of the bonus."""

@@ -1,12 +1,12 @@
 """Explore, then commit: every arm a number of times in turn, and what that has shown is believed for good."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
-from armspan.policies.base import Bounds
+from armspan.policies.base import EVERY, Bounds
 from armspan.policies.least_squares import FORCED, LeastSquaresPolicy, in_turn
 from armspan.policies.references.explored import CommitReference
 from armspan.theory import Schedule
@@ -57,6 +57,10 @@ class ExploreThenCommit(LeastSquaresPolicy):
     def pulls_in(self, env: Bounds) -> int:
         """The pulls m of every arm in an environment."""
         return ROWS_PER_FEATURE * env.n_features if self.pulls is None else self.pulls
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ["reference"], "pulls_in": EVERY}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         pulls = self.pulls_in(env)

@@ -1,6 +1,6 @@
 """FALCON (Simchi-Levi and Xu 2022): inverse gaps with a regression at the ends of epochs only."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,9 +43,14 @@ class FALCON(InverseGapPolicy):
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {**super().sizes(env), "e": 3, "o": 1}
 
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ["reference"]}
+
     def schedule(self, env: Any) -> Schedule:
         """γ_m as a function of t, in units of the rewards."""
-        c, K, D, delta = self.scale / (self.high - self.low), env.n_arms, self.parameters(env), self.delta
+        low, high = self.kept_within
+        c, K, D, delta = self.scale / (high - low), env.n_arms, self.parameters(env), self.delta
 
         def gamma(t: IntArray) -> FloatArray:
             epoch = np.ceil(np.log2(np.maximum(t, 2)))  # step t is in epoch m if 2^(m-1) < t ≤ 2^m

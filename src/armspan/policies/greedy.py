@@ -1,12 +1,12 @@
 """The greedy policy: believe the estimates and never explore (Bastani, Bayati and Khosravi 2017)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
-from armspan.policies.base import Bounds, Reference
+from armspan.policies.base import Application, Bounds, Reference
 from armspan.policies.least_squares import FORCED, in_turn
 from armspan.policies.optimistic import IndexPolicy
 from armspan.policies.references.explored import FirstPulls
@@ -56,8 +56,15 @@ class Greedy(IndexPolicy):
     def fixed_arms(self) -> str | None:
         return FORCED if self.pulls else None
 
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, **({"schedule": ["reference"]} if self.pulls else {})}
+
     def schedule(self, env: Bounds) -> Schedule:
         return as_schedule(0.0)
+
+    def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
+        return 0.0, 0.0, None
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         return {**super().knobs(env), "forced": in_turn(self.pulls, env.n_arms)}

@@ -1,11 +1,12 @@
 """GreedyFirst (Bastani, Bayati and Khosravi 2021): explore only if greedy is seen to need it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
+from armspan.policies.base import EVERY
 from armspan.policies.ols_bandit import OLSBandit
 from armspan.policies.references.ols import GreedyFirstReference
 from armspan.theory import Schedule, as_schedule
@@ -52,6 +53,10 @@ class GreedyFirst(OLSBandit):
     def first_check(self, env: Any) -> int:
         """The steps t₀ after which it first measures, in an environment."""
         return 4 * env.n_arms * env.n_features if self.t0 is None else self.t0
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "first_check": EVERY}
 
     def sizes(self, env: Any) -> Mapping[str, int]:
         from armspan.kernels.families.greedy_first import SIZES

@@ -1,13 +1,13 @@
 """LinUCB's hybrid form (Li et al. 2010, Algorithm 2): a part of the reward that all arms share, and a part of each."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Policy
+from armspan.policies.base import EVERY, Policy
 from armspan.policies.linear import LEAST_RIDGE
 from armspan.policies.references.hybrid import HybridReference
 from armspan.theory import Alpha, Schedule, as_schedule, freeze
@@ -58,6 +58,10 @@ class HybridLinUCB(Policy):
         if not 0 < _validate.real("delta", self.delta, above=0) < 1:
             raise InvalidParameter(f"delta must be > 0 and < 1, got {self.delta:g}")
         object.__setattr__(self, "alpha", freeze(self.alpha))
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": EVERY}
 
     def schedule(self) -> Schedule:
         """α_t as a function of t."""

@@ -1,6 +1,6 @@
 """ILTCB, "taming the monster" (Agarwal et al. 2014): a distribution over policies, renewed at doubling epochs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -54,6 +54,10 @@ class EnumeratedPolicy(Policy):
     def check(self, env: Environment, horizon: int) -> None:
         super().check(env, horizon)
         panel.check_means(self.name, *self.reward_range, env)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "among": ["reference"]}
 
     def among(self, env: Any) -> dict[str, Any]:
         """What the references are made with."""

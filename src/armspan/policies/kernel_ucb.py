@@ -1,6 +1,7 @@
 """KernelUCB (Valko et al. 2013): LinUCB for rewards that are linear in the features of a kernel."""
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,6 +95,10 @@ class KernelUCB(Policy):
         if not isinstance(self.shared, bool):
             raise InvalidParameter(f"shared must be True or False, got {self.shared!r:.60}")
         object.__setattr__(self, "eta", freeze(self.eta, name="eta"))
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ["reference"]}
 
     def schedule(self, env: Any) -> Schedule:
         """η as a function of t."""

@@ -1,6 +1,6 @@
 """LassoBandit (Bastani and Bayati 2020): OLSBandit for many features of which few matter."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Policy
+from armspan.policies.base import COMPILED, Policy
 from armspan.policies.least_squares import FORCED
 from armspan.policies.ols_bandit import forced_steps
 from armspan.policies.references.lasso import LassoReference
@@ -81,6 +81,10 @@ class LassoBandit(Policy):
 
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {"A": 1} if self.shared else {}
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "penalty_of_all": COMPILED}
 
     def penalty_of_all(self, env: Any) -> Schedule:
         """λ₂,t as a function of t."""

@@ -95,6 +95,8 @@ class FamilyLearner:
 class LateLearner(FamilyLearner):
     """A policy whose rewards come late, in an environment that says how late."""
 
+    late = True
+
     def __init__(
         self,
         family: Family,

@@ -1,7 +1,7 @@
 """LinMED (Balagopalan and Jun 2025): arms by how likely it is that their estimates are that wrong."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -88,6 +88,10 @@ class LinMED(LinearPolicy):
         if not ridge > 0:
             raise InvalidParameter(f"noise_scale must be > 0 where ridge is left out, got {R:g}")
         return ridge
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ()}
 
     def schedule(self, env: Bounds) -> Schedule:
         """What `LinearPolicy` asks for: β follows from what was seen, not from t."""

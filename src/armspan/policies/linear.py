@@ -1,14 +1,14 @@
 """What linear policies have in common: a ridge and a schedule α_t, and with them the compiled form."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Bounds, Policy, Reference, bound
+from armspan.policies.base import EVERY, Bounds, Policy, Reference, bound
 from armspan.policies.references.ridge import RidgeReference
 from armspan.theory import Schedule
 
@@ -72,6 +72,11 @@ class LinearPolicy(Policy):
         """What a `RidgeReference` is made with."""
         sizes = {"n_arms": env.n_arms, "n_features": env.n_features, "shared": self.shared}
         return sizes | {"ridge": self.sound_penalty(env), "alpha": self.schedule(env)}
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        every = dict.fromkeys(("schedule", "penalty", "sound_penalty"), EVERY)
+        return {**super().heeds, **every, "regression": ["reference"]}
 
     @property
     def explains(self) -> bool:

@@ -1,12 +1,12 @@
 """LinRel (Auer 2003): the first linear confidence bound, which trusts only the directions that were seen enough."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
-from armspan.policies.base import Reference
+from armspan.policies.base import COMPILED, Reference
 from armspan.policies.confidence import check_delta, check_horizon, union_radius
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.linrel import LinRelReference
@@ -58,6 +58,10 @@ class LinRel(LinearPolicy):
         check_delta(self.delta)
         _validate.real("noise_scale", self.noise_scale, at_least=0)
         check_horizon(self.horizon)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": COMPILED, "penalty": (), "sound_penalty": (), "regression": ()}
 
     def schedule(self, env: Any) -> Schedule:
         return as_schedule(union_radius(self, env))

@@ -1,10 +1,11 @@
 """LinUCB-d, Algorithm 1 of the paper: estimate each arm's reward from past contexts, and add what is uncertain."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from armspan.environments import Environment
-from armspan.policies.base import Reference, bound
+from armspan.policies.base import COMPILED, Reference, bound
 from armspan.policies.optimistic import OptimisticPolicy
 from armspan.policies.references.primal import Primal
 
@@ -32,8 +33,18 @@ class LinUCBd(OptimisticPolicy):
     assumes: ClassVar[str] = "for constant: diverse contexts (Assumption 1.5) and a gap"
     family: ClassVar[str | None] = "linear"
 
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        of_ridge = {"penalty": (*COMPILED, "exploration"), "sound_penalty": COMPILED, "regression": ()}
+        return {**super().heeds, **(of_ridge if self._printed else {})}
+
+    @property
+    def _printed(self) -> bool:
+        """Whether the paper prints it so."""
+        return not self.shared and not self.learnt and self.half_life is None
+
     def reference(self, env: Environment) -> Reference:
-        if self.shared or self.learnt or self.half_life is not None:  # which the paper does not print
+        if not self._printed:
             return super().reference(env)
         l = bound(self, "feature_bound", env)
         return Primal(n_arms=env.n_arms, n_features=env.n_features, l=l, alpha=self.schedule(env))

@@ -1,7 +1,7 @@
 """What policies that choose by probabilities have in common: these follow from ridge estimates by a rule."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 from armspan import _validate
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter
-from armspan.policies.base import Bounds, Reference
+from armspan.policies.base import EVERY, Bounds, Reference
 from armspan.policies.linear import LARGEST, SMALLEST, LinearPolicy
 from armspan.policies.references.mixed import INVERSE_GAP, MixedReference
 from armspan.theory import Schedule
@@ -54,6 +54,10 @@ class MixedPolicy(LinearPolicy):
 
     def penalty(self, env: Bounds) -> float:
         return self.ridge
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "kept_within": EVERY}
 
     @property
     def kept_within(self) -> tuple[float, float]:
@@ -100,6 +104,10 @@ class InverseGapPolicy(MixedPolicy):
             raise InvalidParameter(f"high must be above low = {self.low:g}, got {self.high:g}")
         _validate.real("scale", self.scale, at_least=0)
         check_share("delta", self.delta)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "parameters": EVERY}
 
     @property
     def kept_within(self) -> tuple[float, float]:

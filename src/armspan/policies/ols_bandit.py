@@ -1,13 +1,13 @@
 """OLSBandit (Goldenshluger and Zeevi 2013; K arms as in Bastani and Bayati 2020): forced pulls, ever more rarely."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
 from armspan._typing import FloatArray, IntArray
 from armspan.environments import Environment
-from armspan.policies.base import Bounds, Reference
+from armspan.policies.base import EVERY, Bounds, Reference
 from armspan.policies.least_squares import FORCED, LeastSquaresPolicy
 from armspan.policies.references.ols import OLSReference
 from armspan.theory import Schedule, as_schedule
@@ -70,6 +70,10 @@ class OLSBandit(LeastSquaresPolicy):
     def initial_in(self, env: Bounds) -> int:
         """How often each arm is pulled at first."""
         return env.n_features if self.initial is None else self.initial
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": (), "initial_in": EVERY}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         forced = forced_steps(env.n_arms, self.q, self.initial_in(env))

@@ -1,7 +1,7 @@
 """Linear policies whose largest index wins: they have the tuned agent, and most of them the paper's schedule α_t."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -14,7 +14,7 @@ from armspan._told import warn_once
 from armspan.diversity.scales import UNEQUAL, sizes_apart
 from armspan.environments import Environment
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.policies.base import Application, Bounds, Reference, bound, features_of
+from armspan.policies.base import EVERY, Application, Bounds, Reference, bound, definer, features_of
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.estimated import EstimatedReference
 from armspan.policies.references.forgetful import ForgetfulReference
@@ -36,7 +36,18 @@ LOOKED_AT = 2000
 
 @dataclass(frozen=True, kw_only=True)
 class IndexPolicy(LinearPolicy):
-    """A linear policy whose agent is the tuned one."""
+    """A linear policy whose agent is the tuned one, if that does all that the policy's family does."""
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "penalty": (*EVERY, "exploration"), "exploration": ["exploration"]}
+
+    @property
+    def tuned(self) -> bool:
+        stated, heeds = definer(self, "exploration"), self.heeds
+        deaf = (name for name, forms in heeds.items() if "family" in forms and "exploration" not in forms)
+        whole = all(issubclass(stated, definer(self, name)) for name in deaf)
+        return whole and self.compiled in TUNED and not self.shared
 
     def agent(
         self,
@@ -93,16 +104,16 @@ class IndexPolicy(LinearPolicy):
         Returns
         -------
         Agent or PolicyAgent
-            The tuned agent, which with alpha="practical" takes no `dtype`; with `shared=True` or alpha="estimated" the
-            general one, which takes no `epsilon`, `ties`, `memory`, `half_life` (give it to the policy), `window` or
-            `dtype`.
+            The tuned agent, which with alpha="practical" takes no `dtype`; with `shared=True`, with alpha="estimated"
+            or for a subclass with a schedule of its own the general one, which takes no `epsilon`, `ties`, `memory`,
+            `half_life` (give it to the policy), `window` or `dtype`.
         """
         from armspan.agents import Agent, Settings
         from armspan.agents.arms import named
 
         self.refuse_misspelt(misspelt)
         learnt, lasting = getattr(self, "learnt", None), getattr(self, "half_life", None)
-        if self.compiled not in TUNED or self.shared or (learnt, dtype) == UNTUNED:
+        if not self.tuned or (learnt, dtype) == UNTUNED:
             tuned = {"epsilon": epsilon, "ties": ties, "memory": memory, "half_life": half_life, "window": window}
             usual = signature(IndexPolicy.agent).parameters
             for name, value in (tuned | {"dtype": dtype}).items():
@@ -137,8 +148,9 @@ class IndexPolicy(LinearPolicy):
         return Agent(settings, names, policy=self, feature_names=feature_names)
 
     def exploration(self, application: Application) -> tuple[float, float, Schedule | None]:
-        """α_t as bias + scale·√log f(t), or a schedule."""
-        return float(self.schedule(application)(np.array([1]))[0]), 0.0, None
+        """The tuned agent's α_t, as bias + scale·√log f(t), or a schedule."""
+        schedule = self.schedule(application)
+        return float(schedule(np.array([1]))[0]), 0.0, schedule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +222,10 @@ class OptimisticPolicy(IndexPolicy):
         if usual != "linear":
             return usual
         return self.learnt or usual if self.half_life is None else "forgetful"
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, **({"schedule": ()} if self.learnt == "estimated" else {})}
 
     def penalty(self, env: Bounds) -> float:
         return super().penalty(env) / (RIDGES[self.learnt] * env.n_features if self.learnt else 1)

@@ -1,6 +1,6 @@
 """PEGE, phased exploration and greedy exploitation (Rusmevichientong and Tsitsiklis 2010)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 from armspan import _validate
 from armspan._typing import IntArray
 from armspan.environments import Environment
-from armspan.policies.base import Bounds
+from armspan.policies.base import EVERY, Bounds
 from armspan.policies.least_squares import FORCED, LeastSquaresPolicy
 from armspan.policies.references.explored import CycleReference
 from armspan.theory import Schedule
@@ -63,6 +63,10 @@ class PEGE(LeastSquaresPolicy):
         if self.pulls is not None:
             return self.pulls
         return 1 if self.shared else env.n_features
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": ["reference"], "pulls_in": EVERY}
 
     def knobs(self, env: Any) -> Mapping[str, float | Schedule]:
         return {"ridge": self.sound_penalty(env), "forced": cycles(self.pulls_in(env), env.n_arms)}

@@ -2,12 +2,12 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from armspan import _validate
-from armspan.policies.base import Reference
+from armspan.policies.base import EVERY, Reference
 from armspan.policies.confidence import check_delta, check_horizon, known_horizon, union_radius
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.staged import StagedReference
@@ -44,6 +44,11 @@ class StagedPolicy(LinearPolicy):
     @property
     def learns_from_all_arms(self) -> str | None:
         return self.needs_all_arms
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        deaf = dict.fromkeys(("schedule", "penalty", "sound_penalty", "regression"), ())
+        return {**super().heeds, **deaf, "confidence": EVERY, "stages": EVERY, "stage": ["reference"]}
 
     def stages(self) -> int:
         """S; at the last of them 2⁻ˢ ≤ 1/√T, so that it always decides."""

@@ -1,11 +1,11 @@
 """SupLinUCB (Chu, Li, Reyzin and Schapire 2011): LinUCB in stages of independent samples, for a proof of √(dT)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
-from armspan.policies.base import Bounds
+from armspan.policies.base import EVERY, Bounds
 from armspan.policies.references.staged import RidgeStage
 from armspan.policies.staged import StagedPolicy
 from armspan.theory import Schedule
@@ -54,6 +54,11 @@ class SupLinUCB(StagedPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         _validate.one_of("width", self.width, WIDTHS)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        of_ridge = {"penalty": EVERY, "sound_penalty": EVERY, "regression": ["reference"]}
+        return {**super().heeds, **of_ridge, "schedule": ["reference"]}
 
     def penalty(self, env: Bounds) -> float:
         return 1.0

@@ -1,13 +1,14 @@
 """TruncatedLinUCB (Song and Zhou 2022): OFUL for a while, then greedy, as exploring for ever costs a factor log T."""
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from armspan import _validate
-from armspan.policies.base import Bounds
+from armspan.policies.base import EVERY, Bounds
 from armspan.policies.confidence import check_horizon, known_horizon
 from armspan.policies.oful import OFUL
 from armspan.theory import Schedule
@@ -55,6 +56,10 @@ class TruncatedLinUCB(OFUL):
         _validate.real("factor", self.factor, above=0)
         _validate.real("power", self.power, at_least=1)
         check_horizon(self.horizon)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "explored": EVERY}
 
     def explored(self, env: Bounds) -> int:
         """S, the last step that explores."""

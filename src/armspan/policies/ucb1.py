@@ -1,6 +1,6 @@
 """UCB1 (Auer, Cesa-Bianchi and Fischer 2002): optimism without contexts."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from armspan import _validate
 from armspan.environments import Environment
-from armspan.policies.base import Bounds, Policy, bound
+from armspan.policies.base import EVERY, Bounds, Policy, bound
 from armspan.policies.references.ucb1 import UCB1Reference
 from armspan.theory import Schedule
 
@@ -48,6 +48,10 @@ class UCB1(Policy):
         super().__post_init__()
         if self.noise_scale is not None:
             _validate.real("noise_scale", self.noise_scale, at_least=0)
+
+    @property
+    def heeds(self) -> Mapping[str, Collection[str]]:
+        return {**super().heeds, "schedule": EVERY}
 
     def schedule(self, env: Bounds) -> Schedule:
         """2R√(2 log t) as a function of t."""

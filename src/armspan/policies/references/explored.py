@@ -28,7 +28,9 @@ class FirstPulls(RidgeReference):
 
     def index(self, x: FloatArray, context: int, step: int) -> FloatArray:
         arm = self.forced(step)
-        return self.estimates(x)[0] if arm is None else only(arm, self.n_arms)
+        if arm is not None:
+            return only(arm, self.n_arms)
+        return super().index(x, context, step) if self.alpha(step) else self.estimates(x)[0]
 
 
 class CommitReference(FirstPulls):

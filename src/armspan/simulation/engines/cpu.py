@@ -8,6 +8,7 @@ import numpy as np
 from armspan._told import warn_once
 from armspan._typing import IntArray
 from armspan.environments import Environment
+from armspan.errors import NotApplicable
 from armspan.events import CountingLearner
 from armspan.kernels.families import family
 from armspan.policies import Learner, Policy
@@ -54,7 +55,12 @@ class CpuEngine(Engine):
 
 def _has_compiled_form(policy: Any, env: Environment) -> bool:
     """Whether it runs without Python code; a policy of armspan's kind that does not is run by its reference."""
-    return isinstance(policy, Policy) and policy.learner(env, np.zeros(1, dtype=np.int64)) is not None
+    if not isinstance(policy, Policy) or policy.overlooked("learner") is not None:
+        return False
+    learner = policy.learner(env, np.zeros(1, dtype=np.int64))
+    if learner is not None and env.late and policy.learns and not getattr(learner, "late", False):
+        raise NotApplicable(f"{policy.name} has a learner of its own, which does not say `late = True`: that it waits")
+    return learner is not None
 
 
 def _all_compiled(env: Environment, policies: list[Any]) -> bool:

@@ -132,7 +132,7 @@ def _in_run(reference: Any, seed: int, run: int) -> Reference:
 def actor_factory(policy: Any, env: Environment, seed: int) -> Callable[[int], Actor]:
     """A function from a run's number to a fresh actor."""
     if isinstance(policy, Policy):
-        return lambda run: ReferenceActor(_in_run(policy.reference(env), seed, run), env.reward_scale, seed)
+        return lambda run: ReferenceActor(_in_run(policy.sound_reference(env), seed, run), env.reward_scale, seed)
     make, name = _maker(policy), policy_name(policy)
 
     def fresh(run: int) -> Actor:
