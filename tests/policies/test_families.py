@@ -17,6 +17,7 @@ from armspan.environments import FiniteContexts, paper_1a
 from armspan.errors import InvalidParameter, NotApplicable
 from armspan.kernels import families
 from armspan.kernels.families import family
+from armspan.kernels.family import Field, derived, no_agent
 from armspan.simulation.engines import cuda
 
 ENV = FiniteContexts([[[1.0, 0.2]], [[0.3, 1.0]]], [[0.1, 0.2], [0.9, 0.6]], noise=0.1)
@@ -112,6 +113,59 @@ def test_a_family_declares_all_that_it_knows(name: str) -> None:
 
 
 HOMES = sorted(path for path in Path(families.__file__).parent.glob("*.py") if "FAMILY =" in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.stem)
+def test_a_family_has_its_own_of_all_that_follows_from_how_it_chooses_and_learns(home: Path) -> None:
+    """What runs it must not be what runs another one, on any path: at once, late, in agents, or on GPUs."""
+    one = family(home.stem)
+    assert one.name == home.stem
+    assert one.explains == (home.stem == "linear")
+    if one.on_gpu:
+        assert {len(field.shape) for field in (*one.fields, *one.scratch)} <= {1, 2, 3}
+    for other in (family(there.stem) for there in HOMES if there != home):
+        if one.choose is not other.choose:
+            assert one.choose_once is not other.choose_once or one.choose_once is no_agent
+            assert one.advance(3, 2) is not other.advance(3, 2)
+            assert one.late is None or one.late is not other.late
+        if one.learn is not other.learn:
+            assert one.learn_once is not other.learn_once
+            assert one.advance(3, 2) is not other.advance(3, 2)
+            assert one.late is None or one.late is not other.late
+
+
+def test_a_derived_family_gets_nothing_that_does_what_the_other_one_does() -> None:
+    """Always arm 0, but agents and late rewards would be run by greedy."""
+    linear = family("linear")
+    first: dict[str, Any] = {"choose": lambda *_: 0, "advance": lambda K, d: None}
+    with pytest.raises(
+        TypeError, match="the family first has choose of its own, so it needs its own choose_once, seen"
+    ):
+        derived(linear, name="first", **first)
+    with pytest.raises(TypeError, match="has learn of its own, so it needs its own advance, learn_once"):
+        derived(linear, name="first", learn=lambda *_: None)
+    with pytest.raises(TypeError, match="has fields of its own, so it needs its own state, fresh, tidy, tidy_run"):
+        derived(linear, name="first", fields=())
+    whole = derived(linear, name="first", **first, choose_once=no_agent, seen=no_agent)
+    assert (whole.name, whole.explains, whole.late) == ("first", False, None)
+    with pytest.raises(TypeError, match="so it needs its own advance, choose_once, seen, marks"):
+        derived(family("ols"), name="first", choose=lambda *_: 0)
+
+
+def test_a_family_must_be_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GPUs would run `linear` in its place."""
+    home = import_module("armspan.kernels.families.counts")
+    monkeypatch.setattr(home, "FAMILY", replace(family("counts"), name="linear"))
+    with pytest.raises(TypeError, match=re.escape("the family in counts.py must have that name, got 'linear'")):
+        family("counts")
+
+
+@pytest.mark.parametrize("shape", ["", "SAdd"])
+def test_a_field_that_no_gpu_can_index_is_refused_in_a_sentence(shape: str) -> None:
+    from armspan.kernels.gpu.generic import views
+
+    with pytest.raises(InvalidParameter, match=f"1 to 3 axes where GPUs run its family, got a with '{shape}'"):
+        views((Field("b", "K"), Field("a", shape)))
 
 
 @pytest.mark.parametrize("home", HOMES, ids=lambda home: home.stem)

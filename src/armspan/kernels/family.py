@@ -1,21 +1,22 @@
 """What a family is: a kind of knowledge, declared by its fields, and the kernels that use it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Never
 
 import numpy as np
 
 from armspan._typing import FloatArray
+from armspan.errors import NotApplicable
 
 
 @dataclass(frozen=True)
 class Field:
     """One array of what is learnt in a run, or of its scratch.
 
-    shape : letters K, d and n for arms, features and contexts, A for models, others as the policy says. sums : whether
-    it adds up over what was seen, so that knowledge can be merged, and single precision is not enough for it; if not,
-    it follows from those that do.
+    shape : letters K, d and n for arms, features and contexts, A for models, others as the policy says; one to three of
+    them where GPUs run the family. sums : whether it adds up over what was seen, so that knowledge can be merged, and
+    single precision is not enough for it; if not, it follows from those that do.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A kind of knowledge and how it is used.
+    """A kind of knowledge and how it is used. One that is much like another is made by `derived`.
 
     state : a NamedTuple with one array (R, …) per field. scratch : what a run needs beside it while it lives. fresh :
     writes what is known before anything is seen, given the state and the policy's numbers. choose, learn : the inlined
@@ -84,6 +85,32 @@ class Family:
     def empty(self, n_runs: int, **sizes: int) -> Any:
         """A state of so many runs, all 0."""
         return self.state(**{f.name: np.zeros((n_runs, *f.size(**sizes)), f.dtype) for f in self.fields})
+
+
+FOLLOWS = {
+    "fields": ("state", "fresh", "tidy", "tidy_run"),
+    "choose": ("advance", "choose_once", "seen", "marks"),
+    "learn": ("advance", "learn_once", "marks"),
+}
+"""What cannot stay another family's where one of these is a family's own."""
+
+
+def derived(base: Family, *, name: str, **own: Any) -> Family:
+    """A family that differs from another one in what is given.
+
+    What would then still be the other one's and do what that does must be given too, or is refused: see FOLLOWS. It has
+    no kernel for late rewards, and its steps are not those of the paper's proof, unless that is given.
+    """
+    for part, others in FOLLOWS.items():
+        missing = [other for other in others if other not in own and getattr(base, other) is not None]
+        if part in own and missing:
+            raise TypeError(f"the family {name} has {part} of its own, so it needs its own {', '.join(missing)}")
+    return replace(base, **{"late": None, "explains": False, **own}, name=name)
+
+
+def no_agent(*_: Any) -> Never:
+    """Of families that only simulations run: how an agent would choose, or what it would see."""
+    raise NotApplicable("only simulations run this family")
 
 
 def usual_sizes(K: int, d: int, n: int, other: Mapping[str, int] | None = None) -> dict[str, int]:

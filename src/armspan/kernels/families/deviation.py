@@ -6,7 +6,6 @@ Arms with a θ of their own are one model of K·d parameters: then V is block-di
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from armspan.kernels.choice import is_tie
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import recall
 from armspan.kernels.families.mixed import seen_by, shares_once
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.philox import real
@@ -205,7 +204,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(shares_deviation, state, block, knobs)
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="deviation",
     fields=(*linear.FIELDS, Field("log_det", "A")),
@@ -222,5 +221,4 @@ FAMILY = replace(
     knobs=("noise", "bias", "delta", "log_ridge", "c1", "c2"),
     tidy=tidy,
     tidy_run=tidy_run,
-    explains=False,
 )

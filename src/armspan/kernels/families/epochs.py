@@ -18,7 +18,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.mixed import INVERSE_GAP, clipped, seen_by, share_out, shares_once
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.philox import real
@@ -117,7 +117,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(shares_epochs, state, block, knobs)
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="epochs",
     # no sums: they end with the epoch, so that agents cannot be merged by adding them
@@ -139,5 +139,4 @@ FAMILY = replace(
     tidy=None,
     tidy_run=None,
     every=1,
-    explains=False,
 )

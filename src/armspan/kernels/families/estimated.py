@@ -8,7 +8,6 @@ is taken for R̂.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from armspan.kernels.choice import winners
 from armspan.kernels.families import linear, oful
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.practical import ERRORS, RIDGE, SUMS, left_over, put_together, take_down
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, row_of, score
@@ -174,7 +173,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="estimated",
     fields=(*linear.FIELDS, Field("log_det", "A"), *SUMS),
@@ -190,5 +189,4 @@ FAMILY = replace(
     knobs=("doubt", "noise"),
     tidy=rebuild,
     tidy_run=tidy_run,
-    explains=False,
 )

@@ -7,7 +7,6 @@ the first so many rewards of each, and nothing else.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.families import forced, linear
 from armspan.kernels.families.forced import FREE, forced_arm, greedy, learn_row
 from armspan.kernels.families.linear import scratch_of
-from armspan.kernels.family import Family, Field
+from armspan.kernels.family import Family, Field, derived
 from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.marked import Marked, forced_marks
@@ -147,7 +146,7 @@ def marks(family: Family) -> Marked:
     return forced._replace(learn=learn)
 
 
-FAMILY = replace(
+FAMILY = derived(
     forced.FAMILY,
     name="explored",
     marks=marks,
@@ -165,5 +164,7 @@ FAMILY = replace(
     late=late_explored,
     choose_once=choose_explored,
     learn_once=learn_explored,
+    seen=forced.seen,
+    tidy=linear.FAMILY.tidy,
     tidy_run=tidy_run,
 )

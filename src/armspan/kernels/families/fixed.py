@@ -1,12 +1,11 @@
 """One arm, named by a knob, whatever comes: the yardstick for policies without contexts. It has no agent."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
+from armspan.kernels.family import derived, no_agent
 from armspan.kernels.life import live
 
 
@@ -21,6 +20,12 @@ def advance_fixed(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
-FAMILY = replace(
-    arms.FAMILY, name="fixed", choose=choose, advance=lambda K, d: advance_fixed, late=None, knobs=("arm",)
+FAMILY = derived(
+    arms.FAMILY,
+    name="fixed",
+    choose=choose,
+    advance=lambda K, d: advance_fixed,
+    choose_once=no_agent,
+    seen=no_agent,
+    knobs=("arm",),
 )

@@ -4,7 +4,6 @@ The knob `forced` says for every step which arm that is, ANY for one at random, 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import estimates, of_run, scratch_of
-from armspan.kernels.family import Seen
+from armspan.kernels.family import Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import best_of, row_of, score
@@ -112,7 +111,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, mean, shares(knobs[0], mean))
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="forced",
     choose=choose,
@@ -123,5 +122,4 @@ FAMILY = replace(
     learn_once=learn_forced,
     seen=seen,
     knobs=("forced",),
-    explains=False,
 )

@@ -20,7 +20,7 @@ from armspan.kernels.choice import recurring, recurring_of, turn, turn_of
 from armspan.kernels.families import linear, practical
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.practical import ERRORS, REWARDS, RIDGE
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, rebuild_arm, row_of, score
@@ -167,7 +167,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return found if forced == K else replace(found, share=(np.arange(K) == forced).astype(np.float64))
 
 
-FAMILY = replace(
+FAMILY = derived(
     practical.FAMILY,
     name="forgetful",
     fields=(*practical.FAMILY.fields, Field("clock", "f"), Field("pulls", "A")),
@@ -180,5 +180,7 @@ FAMILY = replace(
     choose_once=linear.for_many_arms(choose_forgetful, seen, must_try_next),
     learn_once=learn_forgetful,
     seen=seen,
+    tidy=practical.rebuild,
+    tidy_run=practical.tidy_run,
     merges=False,
 )

@@ -4,7 +4,6 @@ The knobs are the step t, and q, initial and h of `ols`. What all pulls have sho
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from armspan.kernels.families import forced, ols
 from armspan.kernels.families.forced import greedy, learn_row, shares
 from armspan.kernels.families.linear import estimates, scratch_of
 from armspan.kernels.families.ols import forced_at, learn_due
-from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.family import Family, Field, Seen, derived
 from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 from armspan.kernels.linear import row_of
@@ -225,7 +224,7 @@ def marks(family: Family) -> Marked:
     return Marked(choose, learn, lambda state: (GREEDY, 0, 1))
 
 
-FAMILY = replace(
+FAMILY = derived(
     ols.FAMILY,
     name="greedy_first",
     marks=marks,
@@ -240,5 +239,6 @@ FAMILY = replace(
     learn_once=learn_greedy_first,
     seen=seen,
     knobs=("t", "q", "initial", "h"),
+    tidy=ols.tidy,
     tidy_run=tidy_run,
 )

@@ -10,7 +10,6 @@ A reward changes A₀ by uuᵀ/(1 + xᵀh), so that A₀⁻¹ and β̂ follow by
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families.linear import FAMILY as LINEAR
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 
@@ -174,7 +173,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-FAMILY = replace(
+FAMILY = derived(
     LINEAR,
     name="hybrid",
     fields=(*LINEAR.fields, Field("A0_inv", "smm"), Field("beta_hat", "sm")),
@@ -198,5 +197,4 @@ FAMILY = replace(
     seen=seen,
     tidy=rebuild_hybrid,
     tidy_run=tidy_run,
-    explains=False,
 )

@@ -6,7 +6,6 @@ e^(-gap/T), SquareCB by 1/(K + γ·gap). Arms that are tied for the lead up to r
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import is_tie
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import estimates, learn, learn_two, of_run, recall, scratch_of
-from armspan.kernels.family import Seen
+from armspan.kernels.family import Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.linear import row_of, score
@@ -138,7 +137,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(shares_mixed, state, block, knobs)
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="mixed",
     choose=choose,
@@ -147,5 +146,4 @@ FAMILY = replace(
     choose_once=choose_mixed,
     seen=seen,
     knobs=("alpha", "rule", "low", "high"),
-    explains=False,
 )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import estimates, scratch_of
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, cholesky, row_of, score
@@ -130,7 +129,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="oful",
     fields=(*linear.FIELDS, Field("log_det", "A")),
@@ -146,5 +145,4 @@ FAMILY = replace(
     knobs=("noise", "doubt", "bias"),
     tidy=rebuild,
     tidy_run=tidy_run,
-    explains=False,
 )

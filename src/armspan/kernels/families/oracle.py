@@ -1,10 +1,9 @@
 """The best arm of every context, read off the truth: the yardstick for all policies. It has no agent."""
 
-from dataclasses import replace
-
 from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
+from armspan.kernels.family import derived, no_agent
 from armspan.kernels.life import live
 
 
@@ -22,12 +21,13 @@ def advance_oracle(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
-FAMILY = replace(
+FAMILY = derived(
     arms.FAMILY,
     name="oracle",
     choose=choose,
     advance=lambda K, d: advance_oracle,
-    late=None,
+    choose_once=no_agent,
+    seen=no_agent,
     knobs=(),
     on_gpu=False,  # the generic kernel does not tell a policy the truth
 )

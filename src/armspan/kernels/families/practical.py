@@ -15,7 +15,6 @@ S is also Σy² - ΣbᵀV⁻¹b. Where agents are merged, it follows from that: 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import turn, turn_of, winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import scratch_of
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import best_of, row_of, score
@@ -221,7 +220,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, index, winners(index))
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="practical",
     fields=(*linear.FIELDS, *SUMS),
@@ -236,5 +235,4 @@ FAMILY = replace(
     choose_once=linear.for_many_arms(choose_practical, seen, must_try_next),
     learn_once=learn_practical,
     seen=seen,
-    explains=False,
 )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING, winners
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import choose_by, estimates, learn, learn_two, of_run, recall, scratch_of
-from armspan.kernels.family import Seen
+from armspan.kernels.family import Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.normals import largest_of_normals
@@ -84,7 +83,7 @@ def _shares_of_one(state: Any, x: FloatArray, mean: FloatArray, scale: float) ->
     return np.asarray((tied / tied.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-FAMILY = replace(
+FAMILY = derived(
     linear.FAMILY,
     name="sampled",
     choose=choose,
@@ -92,5 +91,4 @@ FAMILY = replace(
     late=late_sampled,
     choose_once=choose_sampled,
     seen=seen,
-    explains=False,
 )

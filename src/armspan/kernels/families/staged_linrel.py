@@ -1,7 +1,6 @@
 """LinRel's knowledge in stages, as SupLinRel has it: `staged` with what `linrel` trusts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from armspan.kernels.families.staged import (
     seen_by,
     stages,
 )
-from armspan.kernels.family import Field, Seen
+from armspan.kernels.family import Field, Seen, derived
 from armspan.kernels.late import live_marked
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.marked import Marked
@@ -171,7 +170,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(score_staged_linrel, state, block)
 
 
-FAMILY = replace(
+FAMILY = derived(
     staged.FAMILY,
     name="staged_linrel",
     marks=lambda _: Marked(choose_marked, learn_marked, stages),

@@ -5,7 +5,6 @@ their own are one model in blocks, where ‖x_â - x_a‖² = w_â² + w_a²; of
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from armspan.kernels._compile import inlined, kernel
@@ -15,7 +14,7 @@ from armspan.kernels.families import oful
 from armspan.kernels.families.linear import scratch_of
 from armspan.kernels.families.mixed import EPSILON_GREEDY, seen_by, share_out, shares_once
 from armspan.kernels.families.oful import learn, of_run, radius_of, recall
-from armspan.kernels.family import Seen
+from armspan.kernels.family import Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live
 from armspan.kernels.linear import LOWEST, row_of, score, squared_distance
@@ -90,7 +89,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return seen_by(shares_sure, state, block, knobs)
 
 
-FAMILY = replace(
+FAMILY = derived(
     oful.FAMILY,
     name="sure",
     choose=choose,

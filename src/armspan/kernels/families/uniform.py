@@ -1,7 +1,6 @@
 """Every arm with the same probability; what is known of them as in `arms`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from armspan.kernels._compile import inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
-from armspan.kernels.family import Seen
+from armspan.kernels.family import Seen, derived
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, live, nothing
 from armspan.kernels.philox import real
@@ -45,7 +44,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     return Seen(mean, width, mean, np.full(len(mean), 1 / len(mean)))
 
 
-FAMILY = replace(
+FAMILY = derived(
     arms.FAMILY,
     name="uniform",
     choose=choose,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from armspan.errors import InvalidParameter
 from armspan.kernels import draws
 from armspan.kernels._compile import inlined
 from armspan.kernels.draws import BERNOULLI
@@ -97,7 +98,10 @@ def views(fields: tuple[Any, ...]) -> Any:
     """An inlined function of arrays, one per field, and r: the views of that run, as a tuple."""
     if not fields:
         return none_of
-    view, rest_of = VIEWS[len(fields[0].shape)], views(fields[1:])
+    name, shape = fields[0].name, fields[0].shape
+    if len(shape) not in VIEWS:
+        raise InvalidParameter(f"a field must have 1 to 3 axes where GPUs run its family, got {name} with {shape!r}")
+    view, rest_of = VIEWS[len(shape)], views(fields[1:])
 
     @inlined
     def views_of(arrays, r):
