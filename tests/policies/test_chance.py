@@ -45,7 +45,7 @@ LEARNING: list[Any] = [
     LinMED(**MED, shared=True),
     LinMED(**MED, c1=0.25, c2=0.5, ridge=0.7, shared=True),
 ]
-IDS = [f"{policy.name}{', shared' * getattr(policy, 'shared', False)}" for policy in LEARNING]
+IDS = [f"{type(policy).__name__}, {policy.name}{', shared' * getattr(policy, 'shared', False)}" for policy in LEARNING]
 
 
 def problem(seed: int = 0, K: int = 4, n: int = 8, d: int = 3, noise: Any = 0.2) -> FiniteContexts:

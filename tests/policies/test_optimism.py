@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 OWN: list[Any] = [OFUL(), ConfidenceBall(), TruncatedLinUCB(), LinRel(), SupLinUCB(), SupLinRel()]
 OWN += [SupLinUCB(width="proof", label="SupLinUCB, proof"), OFUL(ridge=0.1, delta=0.5, label="OFUL, other")]
 ALL = OWN + [replace(policy, shared=True, label=f"{policy.name}, shared") for policy in OWN]
-IDS = [policy.name for policy in ALL]
+IDS = [f"{type(policy).__name__}, {policy.name}" for policy in ALL]
 LOW = [replace(policy, noise_scale=0.02) for policy in ALL if hasattr(policy, "noise_scale")]
 """With these, all stages and parts of LinRel's split are met within a few steps."""
 

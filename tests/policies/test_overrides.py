@@ -255,6 +255,6 @@ def test_a_policy_says_who_heeds_what_it_asks_of_itself(name: str) -> None:
         for one, method in inspect.getmembers(kind, inspect.isfunction)
         if not one.startswith("_") and {"env", "application"} & set(inspect.signature(method).parameters)
     }
-    rest = {"check", "late_reference", "sound_reference"}
+    rest = {"check", "late_reference", "sound_reference", "too_slow"}
     assert of_environments - rest <= set(policy.heeds)
     assert all(issubclass(definer(policy, hook), Policy) for hook in policy.heeds)

@@ -21,7 +21,8 @@ from tests.strategies import environments
 ALL: list[Any] = [*(kind() for kind in POLICIES.values()), EpsilonGreedy(until_sure=True, noise_scale=0.05)]
 ALL += [LinUCB(alpha="practical"), LinUCB(alpha="estimated"), LinUCB(alpha="practical", half_life=5.0)]
 ALL += [replace(policy, shared=True, label=f"{policy.name}, shared") for policy in ALL if hasattr(policy, "shared")]
-IDS = [policy.name for policy in ALL]
+IDS = [f"{type(policy).__name__}, {policy.name}" for policy in ALL]
+"""With the class, so that `pytest -k LinUCBd` finds a policy by it."""
 
 
 def fits(policy: Any, env: Any, horizon: int) -> bool:

@@ -1,6 +1,5 @@
 """Who competes in the arena: every policy as theory has it, and as practice does where its page names other values."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from armspan.policies import (
     ILTCB,
     OFUL,
     PEGE,
+    POLICIES,
     UCB1,
     BestFixedArm,
     ConfidenceBall,
@@ -33,6 +33,7 @@ from armspan.policies import (
     LinUCB,
     LinUCBd,
     OLSBandit,
+    Oracle,
     Policy,
     RandomChoice,
     RandomizedUCB,
@@ -42,11 +43,6 @@ from armspan.policies import (
     SupLinUCB,
     TruncatedLinUCB,
 )
-
-MOST_FOR_LASSO = 200
-"""Parameters up to which the LASSO, which is refitted all the time, takes part."""
-MOST_FOR_LINREL = 40
-"""Features up to which LinRel and SupLinRel, which need eigenvectors at every step, take part."""
 
 
 def entries(env: Environment, horizon: int) -> list[Policy]:
@@ -61,6 +57,7 @@ def absentees(env: Environment, horizon: int) -> dict[str, str]:
 
 
 def _everyone(env: Environment, horizon: int) -> list[Policy]:
+    """Policies with the parameters that are of interest; those that are not named here have their usual ones."""
     R, size = env.noise_scale or 0.1, env.feature_bound * env.parameter_bound
     rewards: Any = {"low": -size, "high": size}
     everyone: list[Policy] = [
@@ -116,7 +113,8 @@ def _everyone(env: Environment, horizon: int) -> list[Policy]:
     ]
     if isinstance(env, RewardTable) and np.isin(env.reward_table, (0.0, 1.0)).all():
         everyone += [OLSBandit(h=1.0, label="OLS bandit, h = 1"), GreedyFirst(h=1.0, label="greedy first, h = 1")]
-    return everyone
+    named = {Oracle, *(type(policy) for policy in everyone)}
+    return everyone + [kind() for kind in POLICIES.values() if kind not in named]
 
 
 def _of_vowpal_wabbit(t: IntArray) -> FloatArray:
@@ -130,31 +128,13 @@ def _long_enough(n_arms: int, horizon: int) -> int:
 
 def _why_not(policy: Policy, env: Environment, horizon: int) -> str | None:
     """Why a policy does not compete, in a sentence; None if it does."""
-    for kind, too_much, why in _TOO_SLOW:
-        if isinstance(policy, kind) and too_much(env):
-            return why
+    if policy.compiled is None and not env.late:
+        return "only Python runs it, which takes too long; it competes in one problem, that whose rewards come late"
+    slow = policy.too_slow(env)
+    if slow is not None:
+        return slow
     try:
         policy.within(horizon).check(env, horizon)
     except NotApplicable as reason:
         return str(reason)
     return None
-
-
-_TOO_SLOW: tuple[tuple[Any, Callable[[Environment], bool], str], ...] = (
-    (
-        LassoBandit,
-        lambda env: env.n_arms * env.n_features > MOST_FOR_LASSO,
-        "it is fitted again and again, which takes too long with so many parameters",
-    ),
-    (
-        LinRel | SupLinRel,
-        lambda env: env.n_features > MOST_FOR_LINREL,
-        "it needs eigenvectors at every step, which takes too long with so many features",
-    ),
-    (
-        KernelUCB | ILTCB | RandomizedUCB,
-        lambda env: not env.late,
-        "only Python runs it, which takes too long; it competes in one problem, that whose rewards come late",
-    ),
-)
-"""Policies, in which environments they would take longer than all others together, and why."""

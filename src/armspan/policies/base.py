@@ -365,6 +365,16 @@ class Policy(ABC):
         told: Any = {"horizon": horizon}
         return replace(self, **told) if getattr(self, "horizon", horizon) is None else self
 
+    def too_slow(self, env: Environment) -> str | None:
+        """Why it takes longer than many others together in an environment, as a sentence; None if it does not.
+
+        Parameters
+        ----------
+        env : Environment
+            Where it would run.
+        """
+        return None
+
     def check(self, env: Environment, horizon: int) -> None:
         """Refuse an environment or a number of steps that it cannot run in.
 

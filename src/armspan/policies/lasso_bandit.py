@@ -15,6 +15,9 @@ from armspan.policies.ols_bandit import forced_steps
 from armspan.policies.references.lasso import LassoReference
 from armspan.theory import Schedule, as_schedule
 
+MOST_PARAMETERS = 200
+"""Up to which the LASSO, which is refitted all the time, is about as fast as other policies."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LassoBandit(Policy):
@@ -81,6 +84,11 @@ class LassoBandit(Policy):
 
     def sizes(self, env: Any) -> Mapping[str, int]:
         return {"A": 1} if self.shared else {}
+
+    def too_slow(self, env: Environment) -> str | None:
+        if env.n_arms * env.n_features <= MOST_PARAMETERS:
+            return None
+        return "it is fitted again and again, which takes too long with so many parameters"
 
     @property
     def heeds(self) -> Mapping[str, Collection[str]]:

@@ -6,11 +6,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armspan import _validate
+from armspan.environments import Environment
 from armspan.policies.base import COMPILED, Reference
 from armspan.policies.confidence import check_delta, check_horizon, union_radius
 from armspan.policies.linear import LinearPolicy
 from armspan.policies.references.linrel import LinRelReference
 from armspan.theory import Schedule, as_schedule
+
+MOST_FEATURES = 40
+"""Up to which eigenvectors at every step take no longer than what other policies do."""
+
+
+def eigenvectors_are_slow(env: Environment) -> str | None:
+    """In a sentence, where they are."""
+    if env.n_features <= MOST_FEATURES:
+        return None
+    return "it needs eigenvectors at every step, which takes too long with so many features"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +69,9 @@ class LinRel(LinearPolicy):
         check_delta(self.delta)
         _validate.real("noise_scale", self.noise_scale, at_least=0)
         check_horizon(self.horizon)
+
+    def too_slow(self, env: Environment) -> str | None:
+        return eigenvectors_are_slow(env)
 
     @property
     def heeds(self) -> Mapping[str, Collection[str]]:

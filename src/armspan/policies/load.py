@@ -7,7 +7,6 @@ from armspan.agents import Agent, PolicyAgent, Settings, container, files
 from armspan.errors import ArmspanError, InvalidParameter
 from armspan.kernels import agent_layout as layout
 from armspan.policies.base import Application, Policy
-from armspan.policies.linear import LinearPolicy
 from armspan.policies.registry import POLICIES
 
 
@@ -46,9 +45,8 @@ def _agent(given: bytes, name: str) -> Agent | PolicyAgent:
 
 
 def _tuned(stored: files.Stored) -> Agent:
-    kind = POLICIES[stored.policy["kind"]]
-    container.demand(issubclass(kind, LinearPolicy))
-    policy: Any = kind(**stored.policy["params"])
+    policy: Any = POLICIES[stored.policy["kind"]](**stored.policy["params"])
+    container.demand(policy.tuned)
     settings = Settings(**stored.settings)
     container.demand(
         stored.arrays["arms"].shape == (len(stored.arms), layout.THETA + settings.width)

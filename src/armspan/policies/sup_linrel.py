@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from armspan.environments import Environment
+from armspan.policies.linrel import eigenvectors_are_slow
 from armspan.policies.references.linrel import LinRelReference
 from armspan.policies.staged import StagedPolicy
 
@@ -40,6 +42,9 @@ class SupLinRel(StagedPolicy):
     assumes: ClassVar[str] = "one θ for all arms, rewards in [0, 1], lengths at most 1"
     family: ClassVar[str | None] = "staged_linrel"
     noise_scale: float = math.sqrt(0.5)
+
+    def too_slow(self, env: Environment) -> str | None:
+        return eigenvectors_are_slow(env)
 
     def stage(self, env: Any) -> LinRelReference:
         return LinRelReference(n_arms=env.n_arms, scale=self.confidence(env), shared=self.shared)

@@ -15,7 +15,7 @@ from armspan.errors import Interrupted, InvalidParameter, NotApplicable
 from armspan.events import regions_of
 from armspan.policies import Policy
 from armspan.simulation import plan
-from armspan.simulation.engines import ENGINES, NAMES, best_engine, check_events, engine_for
+from armspan.simulation.engines import ENGINES, NAMES, USUAL, best_engine, check_events, engine_for
 from armspan.simulation.engines.interpreted import policy_name
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.job import Job
@@ -95,7 +95,7 @@ def simulate(
         check_events(engine, precision)
     if engine == "auto":
         steps = len(policies) * horizon * numbers.size
-        engine = "cpu" if backend is not None or events else best_engine(env, policies, steps)
+        engine = USUAL if backend is not None or events else best_engine(env, policies, steps)
     chosen = ENGINES[engine]
     chosen.refuse(env, policies, here=backend is None)
     marks = plan.as_checkpoints(checkpoints, horizon)

@@ -15,7 +15,7 @@ from armspan.environments import Environment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
 from armspan.simulation.content import NoContentError, code_of
-from armspan.simulation.engines import ENGINES, best_engine
+from armspan.simulation.engines import ENGINES, USUAL, Engine, best_engine
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
 from armspan.simulation.runner import simulate
@@ -43,6 +43,11 @@ class Size:
     precision: str
     checkpoints: IntArray
 
+    @property
+    def usual(self) -> Engine:
+        """The engine that was named, or what "auto" means where no GPU is looked for."""
+        return ENGINES[USUAL if self.engine == "auto" else self.engine]
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -59,13 +64,12 @@ class Cell:
     def engine(self, size: Size, n_runs: int, *, here: bool) -> str:
         """What runs it; here : whether this process does."""
         if size.engine != "auto" or not here:
-            return "cpu" if size.engine == "auto" else size.engine
+            return size.usual.name
         return best_engine(self.env, [self.policy], n_runs * size.horizon)
 
     def seconds(self, size: Size, n_runs: int) -> float:
         """How long it takes on one core, by a rough estimate: the steps, and the measures."""
-        engine = ENGINES["cpu" if size.engine == "auto" else size.engine]
-        step = engine.step_seconds(self.env, [self.policy], n_runs)
+        step = size.usual.step_seconds(self.env, [self.policy], n_runs)
         return SETTING_UP + n_runs * (size.horizon * step + SUMMING_UP)
 
     def check(self, size: Size, runs: IntArray, *, here: bool) -> None:
@@ -73,9 +77,8 @@ class Cell:
         try:
             if isinstance(self.policy, type) and issubclass(self.policy, Policy):
                 raise NotApplicable(f"a policy must be an object, got the class; write {self.policy.__name__}()")
-            engine = ENGINES["cpu" if size.engine == "auto" else size.engine]
-            engine.refuse(self.env, [self.policy], here=here)
-            engine.check(self.env, self.policy, size.seed, int(runs[0]))
+            size.usual.refuse(self.env, [self.policy], here=here)
+            size.usual.check(self.env, self.policy, size.seed, int(runs[0]))
             if isinstance(self.policy, Policy):
                 self.policy.check(self.env, size.horizon)
         except ArmspanError as error:
@@ -90,8 +93,7 @@ class Cell:
                 f"{self}: it holds a {hidden}, and a folder could not tell when that changes; give what holds it an "
                 'attribute fingerprint (a text such as "1", another one whenever it changes), or leave folder out'
             ) from None
-        engine = "python" if size.engine == "python" else "compiled"  # which make the same choices, on GPUs or not
-        engine = engine if size.precision == "float64" else size.precision
+        engine = size.usual.forms if size.precision == "float64" else size.precision
         words = OWN_SOURCE, fingerprint(self.env, [self.policy]), code, size.horizon, size.seed, engine
         digest = hashlib.sha256(repr(words).encode())
         digest.update(size.checkpoints.tobytes() + b"\0" + runs.tobytes())

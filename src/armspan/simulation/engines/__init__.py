@@ -11,6 +11,8 @@ from armspan.simulation.engines.cuda import CudaEngine
 from armspan.simulation.engines.python import PythonEngine
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (CpuEngine(), CudaEngine(), PythonEngine())}
+USUAL = CpuEngine.name
+"""What "auto" means where no GPU is looked for."""
 NAMES = ("auto", *ENGINES)
 PRECISIONS = ("float64", "float32")
 
@@ -36,4 +38,4 @@ def check_events(name: str, precision: str) -> None:
 
 def best_engine(env: Environment, policies: list[Any], steps: int) -> str:
     """The fastest engine that is present and can do this."""
-    return next((name for name, engine in ENGINES.items() if engine.is_worth_it(env, policies, steps)), "cpu")
+    return next((name for name, engine in ENGINES.items() if engine.is_worth_it(env, policies, steps)), USUAL)

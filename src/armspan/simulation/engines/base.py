@@ -11,12 +11,14 @@ from armspan.simulation.job import Job
 class Engine(ABC):
     """One way to run policies. Each makes the same choices with the same random numbers, or refuses.
 
+    forms : which forms of policies it runs; engines that run the same ones give the same numbers in double precision.
     precisions : the kinds of numbers it knows. counts_events : whether it can count the events of the paper's proof.
     least_together : the least number of runs in a part that is sent elsewhere. alone : whether it should be given only
     one piece of work at a time.
     """
 
     name: ClassVar[str]
+    forms: ClassVar[str] = "compiled"
     precisions: ClassVar[tuple[str, ...]] = ("float64",)
     counts_events: ClassVar[bool] = False
     least_together: ClassVar[int] = 1

@@ -17,6 +17,7 @@ class PythonEngine(Engine):
     """The references, which make the same choices as the compiled forms."""
 
     name: ClassVar[str] = "python"
+    forms: ClassVar[str] = "python"
 
     def step_seconds(self, env: Environment, policies: list[Any], n_runs: int) -> float:
         return plan.step_seconds(env.n_arms, env.n_features, interpreted=True)
