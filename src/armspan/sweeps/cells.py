@@ -15,7 +15,8 @@ from armspan.environments import Environment
 from armspan.errors import ArmspanError, NotApplicable
 from armspan.policies import Policy
 from armspan.simulation.content import NoContentError, code_of
-from armspan.simulation.engines import ENGINES, USUAL, Engine, best_engine
+from armspan.simulation.engines import ENGINES, USUAL, best_engine
+from armspan.simulation.engines.base import Engine
 from armspan.simulation.fingerprint import fingerprint
 from armspan.simulation.growth import growth
 from armspan.simulation.runner import simulate
