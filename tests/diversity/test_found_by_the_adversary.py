@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.truth.ties.families import Tie
 
 from armspan import LinUCB, audit
 from armspan.diversity import audit_log
@@ -202,6 +203,18 @@ def test_what_is_nearly_diverse_is_not_called_so(drawn: Any, margin: float, seed
         X, arms, rewards = drawn(np.random.default_rng(seed))
         judged = Judged(X, arms, rewards, int(arms.max()) + 1, level=0.05, margin=margin)
         assert judged.answer("diverse") != "yes", seed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 21, 36, 69, 73])
+def test_leads_just_short_of_the_margin_are_not_enough(seed: int) -> None:
+    """12 % of such logs were called diverse: bands were for arms that tie, and here one leads by 0.985 m or more."""
+    rng, problem = np.random.default_rng(seed), None
+    while problem is None:
+        problem = Tie(ahead=(0.985, 0.99), sigma=(0.2, 0.24)).draw(2, 8, rng)
+    judged = Judged(*problem.log("uniform", 10_000, rng), 2, level=0.05)
+    assert not problem.truth(judged.margin).diverse
+    assert judged.answer("diverse") != "yes"
 
 
 @pytest.mark.parametrize(("drawn", "theta"), [(_alternating, NEAR_TIES), (_newly_added, NEW_ARM)])

@@ -20,7 +20,7 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
-from armspan.diversity.plausible import Plausible, alike, led
+from armspan.diversity.plausible import Plausible, alike, fewest, led
 from armspan.diversity.quantiles import lower_limit, upper_limit
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
@@ -31,9 +31,9 @@ ROUNDING = 1e-12
 PART = 5
 """Each kind of error (bands, shares and spreads, linearity) gets a fifth of the level: adaptive logging policies make
 nominal bands miss more often than they should, and the rest makes up for that."""
-AGAINST = PART / 2
-"""Against an arm, limits by plausible coefficients are wrong in half of the level and those by contexts in the other:
-so many times as often as the others. They turned out to be wrong far less often than they may be (docs/accuracy.md)."""
+HALF = PART / 2
+"""What goes by plausible coefficients is wrong in half of the level, so many times as often as the rest; so are limits
+of contexts against an arm. All that turned out to be wrong far less often than it may be (docs/accuracy.md)."""
 LEVEL = 0.05
 """How often an answer may be wrong, if nothing else is asked for."""
 MARGIN = 0.05
@@ -128,7 +128,7 @@ def evidence(
     K, r = mostly.may.shape[1], z.shape[-1]
     needed = LEAST_SHARE / K, LEAST_SPREAD / (K * r)
     below = np.nextafter(needed, 0.0)
-    against = AGAINST * alpha
+    against = HALF * alpha
     plausible = led(z, drawn, margin, against) if drawn else {}
     share, spread, weakest = np.empty((K, 2)), np.empty((K, 2)), np.empty((K, r))
     for a in range(K):
@@ -164,7 +164,7 @@ def _enough(z: FloatArray, bands: Bands, margin: float, alpha: float, times: flo
         )
 
     hoped = reached(bands.one_side)
-    reach = alike(z, bands.variance, drawn, margin, alpha, times) if hoped.all() else None
+    reach = alike(z, bands.variance, drawn, fewest(alpha), HALF * alpha, times) if hoped.all() else None
     return np.zeros_like(hoped) if reach is None else reached(np.clip(reach, bands.one_side, bands.one_arm))
 
 

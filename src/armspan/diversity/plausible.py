@@ -7,9 +7,10 @@ rival, this is wrong no more often than those few draws: a half-space that touch
 draws beyond it as estimates that are farther off.
 
 A lower limit would not hold in this way: where all arms are alike, nearly every draw makes one of them lead. There the
-question is what two arms that are alike would seem to show. An arm leads enough contexts only if it leads the `fewest`
-that a limit needs, so the draws tell how wide bands must be for `alike` arms to seldom seem to do so. Such bands are
-narrower than those that hold in all contexts, the more so the more features there are.
+question is what two arms that are alike, or differ by less than the margin, would seem to show. An arm leads enough
+contexts only if it leads the `fewest` that a limit needs, so the draws tell how wide bands must be for `alike` arms to
+seldom seem to do so. Such bands are narrower than those that hold in all contexts, the more so the more features there
+are.
 """
 
 import math
@@ -120,16 +121,17 @@ def fewest(alpha: float) -> int:
 
 
 def alike(
-    z: FloatArray, variance: FloatArray, drawn: Plausible, margin: float, alpha: float, times: float
+    z: FloatArray, variance: FloatArray, drawn: Plausible, count: int, alpha: float, times: float
 ) -> FloatArray | None:
-    """The reach (K, K) with which an arm surely leads the `fewest` contexts against one that is like it, at rate alpha.
+    """The reach (K, K) with which an arm seems to lead so many contexts by the margin where it falls just short of it.
 
-    variance : (n, K) of the bands. times : as if there were this many times as many contexts. None where there are too
-    many arms or contexts to know.
+    That is how far estimates alone go, at rate alpha: an arm that is like another, or leads it by less than the margin,
+    seems to lead fewer. variance : (n, K) of the bands. count : of contexts. times : as if there were this many times
+    as many contexts. None where there are too many arms or contexts to know.
     """
     K, compared = len(drawn.known), sampled_rows(len(z), COMPARED)
     few, variance = z[compared], variance[compared]
-    place, last = int(fewest(alpha) * len(few) / (len(z) * times)), len(drawn.theta) - 1
+    place, last = int(count * len(few) / (len(z) * times)), len(drawn.theta) - 1
     if K > MOST_ARMS or place < 1:
         return None
     errors, reach = drawn.theta[1:] - drawn.theta[0], np.full((K, K), np.inf)
@@ -139,7 +141,7 @@ def alike(
         wide = width > 0
         if np.count_nonzero(wide) < place:  # contexts of zeros show nothing
             continue
-        leads = ((errors[:, a] - errors[:, b]) @ few[wide].T - margin) / width[wide]
+        leads = (errors[:, a] - errors[:, b]) @ few[wide].T / width[wide]
         shown = np.sort(np.partition(leads, -place, axis=1)[:, -place])
         reach[a, b] = reach[b, a] = max(float(shown[min(math.ceil((1 - alpha) * (last + 1)), last) - 1]), 0.0)
     return reach
