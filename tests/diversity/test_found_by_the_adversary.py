@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.truth.ties.families import Tie
+from benchmarks.truth.ties.tie import Tie
 
 from armspan import LinUCB, audit
 from armspan.diversity import audit_log
