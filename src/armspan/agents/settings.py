@@ -130,17 +130,29 @@ class Settings:
 
     @property
     def reach(self) -> float:
-        """How long a context with its intercept may be to be learnt: l where no bound is known."""
+        """How long a context with its intercept may be to be learnt: with longer ones, V⁻¹ could not hold the ridge."""
         return math.sqrt(self.ridge / RIDGES[self.dtype][2])
 
     def longest_context(self, often: float) -> float:
-        """How long a context with its intercept may be before someone has to look at it; often : see there."""
+        """How long a context with its intercept may be before someone has to look at it.
+
+        Parameters
+        ----------
+        often : float
+            Pulls after which V⁻¹ is looked at again now.
+        """
         if self.feature_bound is None:
             return min(self.largest, self.reach if often else math.sqrt(self.ridge / SAFE_RIDGE))
         return min(self.largest, math.hypot(self.feature_bound, self.intercept) * (1 + 1e-9))
 
     def often(self, squared_length: float) -> int:
-        """Pulls after which V⁻¹ is looked at again, with contexts so long; 0: when kernels say so."""
+        """Pulls after which V⁻¹ is looked at again; 0: when kernels say so, because rounding is small.
+
+        Parameters
+        ----------
+        squared_length : float
+            Of the longest context so far, with its intercept.
+        """
         fragile = self.dtype == "float32" or self.ridge < SAFE_RIDGE * squared_length
         return max(256, self.width**2 // 64) if fragile else 0
 
