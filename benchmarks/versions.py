@@ -1,7 +1,7 @@
-"""python -m benchmarks.versions COMMIT: how fast this version is beside an older one.
+"""python -m benchmarks.versions COMMIT: how fast this version is beside an older one, here or on a GPU.
 
 Both do the same work by the public names that both have, in processes of their own that take turns; what is printed is
-the best of some rounds. Needs git.
+the best of some rounds. COMMIT may also be a folder with the older version, where there is no git.
 """
 
 import argparse
@@ -62,6 +62,29 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "audit of a log of 20,000 rows", lambda: audit_log(X[:, :8], chosen.tolist(), rewards)
 
 
+def works_on_a_gpu() -> Iterator[tuple[str, Callable[[], object]]]:
+    """The same for a GPU: whole calls of `simulate`, of as many runs as fill one."""
+    import armspan
+    from armspan.environments import Environment, paper_1a, paper_1c
+    from benchmarks.cuda import FULL, PRECISIONS, larger_problem
+
+    problems: list[tuple[str, Environment, int, int]] = [
+        ("figure 1a", paper_1a(), FULL, 500_000),
+        ("figure 1c", paper_1c(0), 100_000, 50_000),
+    ]
+    for K, d in ((5, 12), (10, 20), (40, 6)):
+        for boxed, words in ((False, "40 contexts"), (True, "box")):
+            problems.append((f"{K} arms, {d} features, {words}", larger_problem(K, d, boxed=boxed), 65_536, 5_000))
+    for name, env, runs, horizon in problems:
+        for precision in PRECISIONS:
+
+            def action(env: Environment = env, runs: int = runs, horizon: int = horizon, to: str = precision) -> object:
+                options: Any = {"engine": "cuda", "precision": to, "checkpoints": [horizon]}
+                return armspan.simulate(env, armspan.LinUCBd(), horizon=horizon, runs=runs, **options)
+
+            yield f"{name}, {precision}", action
+
+
 def _stepping(agent: Any, rng: Any, n_arms: int, n_features: int) -> Callable[[], object]:
     """A thousand steps of an agent that has seen some."""
     X = rng.uniform(-1, 1, (1000, n_features)) / n_features**0.5
@@ -75,10 +98,10 @@ def _stepping(agent: Any, rng: Any, n_arms: int, n_features: int) -> Callable[[]
     return action
 
 
-def timed() -> dict[str, float]:
+def timed(*, gpu: bool) -> dict[str, float]:
     """Seconds of each call, the best of several."""
     found = {}
-    for name, action in works():
+    for name, action in works_on_a_gpu() if gpu else works():
         try:
             action()
         except Exception as error:
@@ -97,25 +120,30 @@ def timed() -> dict[str, float]:
 def main() -> None:
     """Time this tree and a commit in turns, and print the ratios."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.versions", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("commit", help="the older version")
+    parser.add_argument("commit", help="the older version, or a folder that has it")
+    parser.add_argument("--gpu", action="store_true", help="simulations on a GPU instead")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
+    given = Path(args.commit).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder) / "old"
-        subprocess.run(["git", "worktree", "add", "--detach", "--quiet", old, args.commit], cwd=HERE, check=True)
+        old = given if given.is_dir() else Path(folder) / "old"
+        if old != given:
+            subprocess.run(["git", "worktree", "add", "--detach", "--quiet", old, args.commit], cwd=HERE, check=True)
         try:
             best: dict[Path, dict[str, float]] = {old: {}, HERE: {}}
             for turn in range(args.rounds):
                 for tree, times in best.items():
                     print(f"round {turn + 1} of {args.rounds}: {tree.name}", file=sys.stderr)
-                    settings = os.environ | {"PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1"}
+                    paths = [str(tree / "src"), str(HERE), os.environ.get("PYTHONPATH", "")]
+                    settings = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
                     settings |= {"NUMBA_CACHE_DIR": str(Path(folder) / f"cache-{tree.name}")}
-                    command = [sys.executable, __file__, "--here"]
+                    command = [sys.executable, __file__, "--here", *["--gpu"] * args.gpu]
                     told = subprocess.run(command, env=settings, check=True, stdout=subprocess.PIPE, text=True).stdout
                     for name, taken in json.loads(told).items():
                         times[name] = min(taken, times.get(name, float("inf")))
         finally:
-            subprocess.run(["git", "worktree", "remove", "--force", old], cwd=HERE, check=True)
+            if old != given:
+                subprocess.run(["git", "worktree", "remove", "--force", old], cwd=HERE, check=True)
     print(f"{'':<36}{args.commit[:10]:>12}{'now':>12}{'now / then':>12}   (milliseconds)")
     for name, now in best[HERE].items():
         then = best[old].get(name, float("nan"))
@@ -123,7 +151,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--here"]:
-        print(json.dumps(timed()))
+    if sys.argv[1:2] == ["--here"]:
+        print(json.dumps(timed(gpu="--gpu" in sys.argv)))
     else:
         main()

@@ -158,12 +158,13 @@ class TableStream:
         from armspan.kernels.block import Block
         from armspan.kernels.draws import draw_table
 
-        shape = self._runs.size, size + size % 2
+        lines = -(-size // 8) | 1  # an odd number: lines of runs side by side would shut each other out of the cache
+        shape = self._runs.size, 8 * lines
         if shape != self._noise_of_block.shape:
             self._contexts, self._noise_of_block = np.empty(shape, dtype=np.int64), np.empty(shape)
         contexts, noise = self._contexts, self._noise_of_block
         draw_table(
-            self._seed, self._runs, first, self._threshold, self._alias, self._row,
+            self._seed, self._runs, first, size, self._threshold, self._alias, self._row,
             self._noise.code, self._noise.scale, contexts, noise,
         )  # fmt: skip
         tables, told = (self._x, self._means, self._losses), (self._unit, self._noise.clicks)

@@ -13,7 +13,7 @@ class Block(NamedTuple):
 
     seed, first : the random stream, and the number of the block's first step, counted from 0.
     runs : (R,) numbers of the runs.
-    contexts : (R, B) which row of the three tables each step has. B may exceed the block by one; marks tell its end.
+    contexts : (R, B) which row of the three tables each step has. B may exceed the block; marks tell its end.
     x : (n, K, d) features. means : (n, K) mean rewards. losses : (n, K) pseudo-regret of a pull.
     noise : (R, B) what is added to the mean reward of the arm that is pulled. unit : how large rewards are, roughly.
     clicks : whether rewards are 0 or 1. Then noise holds a number in (0, 1) for each step, and a reward is 1 where that

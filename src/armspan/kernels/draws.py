@@ -151,14 +151,16 @@ def words_to_contexts(drawn, threshold, alias, row, contexts):
 
 
 @exact_kernel
-def draw_table(seed, runs, first, threshold, alias, row, kind, scale, contexts, noise):
+def draw_table(seed, runs, first, steps, threshold, alias, row, kind, scale, contexts, noise):
     """Contexts of a finite set, and noise, for a block of steps. Changes contexts and noise (R, B), and row (R,).
+
+    B may exceed the steps; what is beyond them, or beyond the next one where they are odd, stays as it is.
 
     threshold, alias : (S, n) alias tables. With S = 1 arrivals are independent; with S = n + 1 they are a Markov chain,
     whose next context is drawn from the row of the present one. row : (R,) holds where each run's chain stands.
     """
     wide()
-    half = noise.shape[1] // 2
+    half = (steps + 1) // 2
     drawn, ones, others = np.empty(2 * half, np.uint64), np.empty(half), np.empty(half)
     for r in range(runs.size):
         for i in range(half):
@@ -190,9 +192,21 @@ def sum_noise(noise, marks, sums, curve):
     for r in range(noise.shape[0]):
         start = 0
         for m in range(marks.size):
-            for i in range(start, marks[m]):
+            end = marks[m]
+            fours = max(end // 4 * 4, start)
+            begin = min((start + 3) // 4 * 4, fours)
+            for i in range(start, begin):
                 sums[r, i % 4] += noise[r, i]
-            curve[r, m], start = sums[r, 0] + sums[r, 1] + sums[r, 2] + sums[r, 3], marks[m]
+            s0, s1, s2, s3 = sums[r, 0], sums[r, 1], sums[r, 2], sums[r, 3]
+            for i in range(begin, fours, 4):
+                s0 += noise[r, i]
+                s1 += noise[r, i + 1]
+                s2 += noise[r, i + 2]
+                s3 += noise[r, i + 3]
+            sums[r, 0], sums[r, 1], sums[r, 2], sums[r, 3] = s0, s1, s2, s3
+            for i in range(fours, end):
+                sums[r, i % 4] += noise[r, i]
+            curve[r, m], start = sums[r, 0] + sums[r, 1] + sums[r, 2] + sums[r, 3], end
 
 
 @inlined

@@ -17,9 +17,9 @@ LONGEST_BLOCK = 8192
 """Steps; a power of two. V⁻¹ is computed afresh at its multiples, so shorter blocks give the same numbers."""
 BLOCK_BYTES = 1 << 22
 """Of a block's features, where every step has its own: enough that threads seldom wait for each other."""
-CHUNK_STEPS, RECURRING_STEPS = 65_536, 262_144
+CHUNK_STEPS, RECURRING_STEPS = 65_536, 131_072
 """Steps of all runs of a chunk in one call of a kernel, the second where contexts recur: a few milliseconds, so that
-calls cost little, and many threads seldom wait for each other."""
+calls cost little. More would not fit into a core's second cache with its draws, which are 16 bytes per step."""
 CHUNK_SECONDS = 3.0
 """How long a chunk should take from first step to last, by a rough estimate: then its runs are finished, and kept."""
 GROUP_SECONDS = 60.0
@@ -30,7 +30,8 @@ TURN_SECONDS = 10.0
 """Up to how long a chunk may take, by that estimate, for the last ones to take turns: what is not finished then is lost
 if Ctrl-C comes."""
 MANY_WORKERS = 8
-"""So many threads wait for each other between blocks; then groups pay from half as many runs per worker on."""
+"""So many threads wait for each other between blocks; then groups pay from half as many runs per worker on, and blocks
+are twice as long where contexts recur."""
 PYTHON_BLOCK = 64
 """Steps in a block of Python code, after which it can be stopped."""
 
@@ -124,7 +125,8 @@ def pieces(
     groups = -(-n_runs // size)
     count = min(groups, workers * -(-each // together))
     edges = [min(groups * i // count * size, n_runs) for i in range(count + 1)]
-    most = RECURRING_STEPS if recurring else min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features))
+    longer = 2 * RECURRING_STEPS if workers >= MANY_WORKERS else RECURRING_STEPS
+    most = longer if recurring else min(CHUNK_STEPS, BLOCK_BYTES // (8 * n_arms * n_features))
     fit = most // max(together, size)
     block = min(max(1 << max(fit, 1).bit_length() - 1, 64), LONGEST_BLOCK)
     chunks = [slice(start, stop) for start, stop in itertools.pairwise(edges)]

@@ -185,7 +185,8 @@ class Chunk:
         cuda = numba_cuda()
         with cuda.gpus[self.gpu]:
             if self.stage is None:
-                self.stage = cuda.pinned_array(max(STAGE, self.work.checkpoints.size))
+                columns = self.work.checkpoints.size  # pinning memory makes a GPU wait: no more of it than is used
+                self.stage = cuda.pinned_array(max(min(STAGE, self.runs.size * columns), columns))
             _copy(written.curve, curves[self.rows, launch.columns], self.stage, cuda.stream())
             if self.keeps_noise:
                 sums = self.work.noise_sums[self.number, self.rows, launch.columns]
