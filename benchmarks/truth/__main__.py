@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | drift | strict | …: how often we err.
+"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | bent | drift | strict | …: how often we err.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -21,6 +21,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from benchmarks.truth import advice, audits, drifts, growth, predictions, real, strictly
+from benchmarks.truth.bent import FAMILIES as BENT
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.loggers import LOGGERS
 from benchmarks.truth.logs import Cell, cells
@@ -40,7 +41,7 @@ def main() -> None:
         "--samples",
         "--logs",
         type=int,
-        help="samples of each family, or logs of each cell (default 200; ties, newcomers: 40)",
+        help="samples of each family, or logs of each cell (default 200; ties, newcomers: 40; bent: 10)",
     )
     parser.add_argument("--strict", action="store_true", help="logs: with the bands that hold under any logging policy")
     parser.add_argument("--seed", type=int, default=0, help="predictions: of the problems (default 0)")
@@ -198,6 +199,25 @@ def _newcomer(cell: Cell, logs: int) -> audits.Score:
     return ties.examine(cell, logs, NEWCOMERS)
 
 
+def bent_table(args: argparse.Namespace) -> list[str]:
+    """Answers to *diverse?* where rewards bend, one row per kind of log."""
+    work = partial(ties.examine, families=BENT, lines=True)
+    cells = ties.cells(BENT, LOGGERS)
+    scores = list(spread_out(partial(work, logs=args.samples or 10), cells, args.workers))
+    rows = []
+    for logger, n in (*dict.fromkeys((cell.logger, cell.rows) for cell in cells), ("**all**", 0)):
+        own = ties.together([s for s in scores if n in (0, s.cell.rows) and (not n or s.cell.logger == logger)])
+        counts = [own.diverse[False, "yes"], own.plain[False, "yes"], own.diverse[True, "no"]]
+        yes, by_lines = (percent(own.rate(question, truth=True, answer="yes")) for question in ("diverse", "plain"))
+        n_false, n_true = (f"{ties.n_logs(own, truth):,}" for truth in (False, True))
+        false_yes, false_yes_by_lines, false_no = map(str, counts)
+        told = f"{n:,}" if n else ""
+        rows.append([logger, told, n_false, false_yes, false_yes_by_lines, n_true, yes, by_lines, false_no])
+    note = f"{len(BENT)} families, {len(cells):,} cells, {sum(score.logs for score in scores):,} logs."
+    head = ["logging policy", "rows", "not diverse", "false yes", "with `--linear`"]
+    return [note, "", *table([*head, "diverse", "true yes", "with `--linear`", "false no"], rows)]
+
+
 def _by_family(scores: Sequence[audits.Score], families: Mapping[str, Any]) -> list[str]:
     groups = [(f.words, [s for s in scores if s.cell.family == name]) for name, f in families.items()]
     rows, enough = [], any(score.logs >= ties.FEWEST for score in scores)
@@ -277,6 +297,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "logs": logs_table,
     "ties": ties_table,
     "newcomers": newcomers_table,
+    "bent": bent_table,
     "goals": goals_table,
     "advice": advice_table,
     "drift": drift_table,

@@ -11,7 +11,7 @@ from armspan.diversity.plausible import DRAWS, Plausible, _stretch, alike, fewes
 
 
 def drawn_by(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
-    drawn = plausible(fits, z, arms, 0.01)
+    drawn = plausible(fits, z, arms, np.ones(len(fits.theta), dtype=bool), 0.01)
     assert drawn is not None
     return drawn
 

@@ -29,8 +29,8 @@ def cells(families: Mapping[str, Any] = FAMILIES, loggers: Sequence[str] = LOGGE
     )
 
 
-def examine(cell: Cell, logs: int, families: Mapping[str, Any] = FAMILIES) -> Score:
-    """Draw the logs of a cell and judge them."""
+def examine(cell: Cell, logs: int, families: Mapping[str, Any] = FAMILIES, *, lines: bool = False) -> Score:
+    """Draw the logs of a cell and judge them; lines : also as if rewards were linear, into `Score.plain`."""
     score, family = Score(cell), families[cell.family]
     rng = np.random.default_rng(crc32(repr(cell).encode()))
     for first in range(0, logs, LOGS_OF_A_PROBLEM):
@@ -40,13 +40,18 @@ def examine(cell: Cell, logs: int, families: Mapping[str, Any] = FAMILIES) -> Sc
             X, arms, rewards = problem.log(cell.logger, cell.rows, rng)
             found = Judged(X, arms, rewards, cell.n_arms, level=0.05)
             score.logs += 1
-            score.diverse[problem.truth(found.margin).diverse, found.answer("diverse")] += 1
+            truth = problem.truth(found.margin).diverse
+            score.diverse[truth, found.answer("diverse")] += 1
+            if lines:
+                found = Judged(X, arms, rewards, cell.n_arms, level=0.05, linear=True)
+                score.plain[truth, found.answer("diverse")] += 1
     return score
 
 
 def together(scores: Sequence[Score]) -> Score:
     """The answers of all these cells in one score."""
-    return Score(scores[0].cell, diverse=sum((score.diverse for score in scores), Counter()))
+    diverse, plain = (sum((getattr(score, q) for score in scores), Counter()) for q in ("diverse", "plain"))
+    return Score(scores[0].cell, diverse=diverse, plain=plain)
 
 
 def n_logs(score: Score, truth: bool) -> int:

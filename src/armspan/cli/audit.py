@@ -55,6 +55,11 @@ def add_parser(commands: Any) -> None:
         help="with --strict: scale of the noise (default: the residuals' standard deviation)",
     )
     parser.add_argument(
+        "--linear",
+        action="store_true",
+        help="take it that rewards are linear in the features, even where an arm was hardly tried",
+    )
+    parser.add_argument(
         "--horizon",
         type=whole,
         metavar="T",
@@ -89,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
         margin=args.margin,
         strict=args.strict,
         noise_scale=args.noise_scale,
+        linear=args.linear,
     )
     words = log.words()
     with Bars() as bars:

@@ -49,42 +49,48 @@ class More(NamedTuple):
     """What would settle a question: how many times as many rows (0 if none of `TIMES` is enough), which arm, where.
 
     fewest : where nothing is known about the arm, the least number of rows it must have, which must vary in all
-        directions; otherwise 0.
+        directions; otherwise 0. elsewhere : the arm's rows where another arm looks best, if they are too few.
     """
 
     times: int
     arm: int
     direction: FloatArray
     fewest: int = 0
+    elsewhere: int | None = None
+
+
+class Doubts(NamedTuple):
+    """Reasons, or "" for none: why nothing can be said; why not "yes"; why contexts cannot be called diverse."""
+
+    blind: str = ""
+    unchecked: str = ""
+    unseen: str = ""
 
 
 def verdicts(
-    problem: Problem, found: Evidence, blind: str, unseen: str, more: Callable[[str], More | None]
+    problem: Problem, found: Evidence, doubts: Doubts, more: Callable[[str], More | None]
 ) -> tuple[Verdict, ...]:
-    """Constant regret, diverse, gap.
-
-    blind : why nothing can be said, or "". unseen : why contexts cannot be called diverse, or "".
-    more : from a question ("diverse" or "gap") to what would settle it.
-    """
-    diverse, gap = ("not known", "not known") if blind else (found.diverse, found.gap)
-    silenced = bool(unseen) and diverse == "yes"
-    diverse = "not known" if silenced else diverse
-    answer = both(diverse, gap)
-    if blind:
-        reasons = (blind, blind)
+    """Constant regret, diverse, gap; more : from a question ("diverse" or "gap") to what would settle it."""
+    if doubts.blind:
+        diverse, gap, reasons = "not known", "not known", (doubts.blind, doubts.blind)
     else:
-        open_ = diverse == "not known" and not silenced
+        why_not = doubts.unchecked or doubts.unseen if found.diverse == "yes" else ""
+        open_gap = doubts.unchecked if found.gap == "yes" else ""
+        diverse, gap = ("not known" if why else said for said, why in ((found.diverse, why_not), (found.gap, open_gap)))
+        still_open = diverse == "not known" and not why_not
+        settled = _settled(problem, more("gap")) if gap == "not known" and not open_gap else ""
         reasons = (
-            unseen if silenced else _diverse(problem, found, more("diverse") if open_ else None),
-            _gap(problem, found, diverse, _settled(problem, more("gap") if gap == "not known" else None)),
+            why_not or _diverse(problem, found, more("diverse") if still_open else None),
+            open_gap or _gap(problem, found, diverse, settled),
         )
+    answer = both(diverse, gap)
     why = {"yes": "Contexts are diverse and there is a gap.", "no": _because(diverse, gap)}.get(answer, "")
     if answer == "not known":
         asked = (("contexts are diverse", diverse), ("there is a gap", gap))
         open_ones = [words for words, said in asked if said == "not known"]
         why = f"These rows do not settle whether {' and whether '.join(open_ones)}."
     return (
-        Verdict(COUNT_ON, answer, f"{why} {BLIND_FOLLOWS if blind else FOLLOWS[answer]}"),
+        Verdict(COUNT_ON, answer, f"{why} {BLIND_FOLLOWS if doubts.blind else FOLLOWS[answer]}"),
         Verdict(DIVERSE, diverse, reasons[0]),
         Verdict(GAP, gap, reasons[1]),
     )
@@ -154,6 +160,8 @@ def _settled(problem: Problem, more: More | None, about: int | None = None) -> s
     if problem.rows is None:
         return f"About {more.times} times as many contexts would settle it." if more.times else _NEVER
     name, rows = problem.arms[more.arm], problem.rows[more.arm]
+    if more.elsewhere is not None:
+        return unchecked(name, more.elsewhere)
     where = direction_of(problem, more.direction)
     if more.fewest > rows:
         return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
@@ -167,6 +175,16 @@ def _settled(problem: Problem, more: More | None, about: int | None = None) -> s
 
 
 _NEVER = "It is too close to call: a thousand times as many rows of this kind might not settle it."
+
+
+def unchecked(arm: str, rows: int) -> str:
+    """Why an arm's line is not believed where another arm looks best; rows : that it has there."""
+    seen = f"its {rows:,} rows from there do" if rows > 1 else "its one row from there does" if rows else "the log does"
+    return (
+        f"That arm {arm} earns less where another arm looks best rests on a straight line: {seen} not rule out that "
+        "rewards bend. Try it there more often; or, if you know that rewards are linear in these features, say so "
+        "(linear=True, or --linear)."
+    )
 
 
 def never_seen(features: Sequence[str]) -> str:

@@ -99,7 +99,7 @@ class ContextData:
         unseen = answers.never_seen([report.feature_names[j] for j in zero])
         greedy = [answers.greedy(problem._replace(weights=part.weights), part.z, alpha) for part in white]
         refuted = next((verdict for verdict in greedy if verdict.answer == "no"), greedy[0])
-        return *answers.verdicts(problem, found, blind, unseen, more), refuted
+        return *answers.verdicts(problem, found, answers.Doubts(blind=blind, unseen=unseen), more), refuted
 
     def context_table(self, samples: int) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
         """All contexts with features, mean rewards and probabilities, and False: they are a sample.

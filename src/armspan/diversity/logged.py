@@ -16,8 +16,10 @@ from armspan.diversity import answers
 from armspan.diversity.data import check_names
 from armspan.diversity.directions import always, combination, plainest, scaled
 from armspan.diversity.drift import Drift, drift
+from armspan.diversity.elsewhere import Elsewhere, elsewhere
 from armspan.diversity.evidence import LEVEL, MARGIN, PART, Evidence, best_shares, both, evidence, leaders
 from armspan.diversity.fits import (
+    Bands,
     Fits,
     Whitened,
     check_sizes,
@@ -216,6 +218,7 @@ class Judged:
         margin: float | None = None,
         strict: bool = False,
         noise_scale: float | None = None,
+        linear: bool = False,
     ) -> None:
         alpha = level / PART
         self.alpha, self.arms, self.rewards = alpha, arms, rewards
@@ -228,12 +231,15 @@ class Judged:
         self.margin = MARGIN * spread if margin is None else margin
         self.drift: Drift | None = drift(z, arms, rewards, n_arms, alpha) if self.varies else None
         scale = self.fits.noise if noise_scale is None else noise_scale
-        self.bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
+        bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
+        self.elsewhere: Elsewhere | None = None if linear else elsewhere(z, bands, self.fits, arms, rewards, alpha)
+        self.bands: Bands = bands if self.elsewhere is None else self.elsewhere.hidden(bands)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
         self.evidence: Evidence = evidence(z, self.bands, self.margin, alpha)
         self.drawn: Plausible | None = None
         if not strict and self.evidence.diverse == "not known" and self.fits.known.any() and not self.blind:
-            self.drawn = plausible(self.fits, z, arms, alpha)
+            everywhere = np.ones(n_arms, dtype=bool) if self.elsewhere is None else ~self.elsewhere.untried
+            self.drawn = plausible(self.fits, z, arms, everywhere, alpha)
             self.evidence = evidence(z, self.bands, self.margin, alpha, drawn=self.drawn)
         self.best = best_shares(self.bands, alpha)
         if self.blind:
@@ -280,7 +286,16 @@ class Judged:
         if question == "constant":
             return both(self.answer("diverse"), self.answer("gap"))
         found = "not known" if self.blind else str(getattr(self.evidence, question))
-        return "not known" if question == "diverse" and found == "yes" and self.unseen.size else found
+        unchecked = self.elsewhere is not None and bool(self.elsewhere.open().any())
+        silenced = unchecked or (question == "diverse" and self.unseen.size > 0)
+        return "not known" if found == "yes" and silenced else found
+
+    def why_unchecked(self, arms: Sequence[str]) -> str:
+        """Why "yes" is not said though lines say it: the arm of which least is seen where others look best; or ""."""
+        if self.elsewhere is None or not self.elsewhere.open().any():
+            return ""
+        a = int(np.argmin(np.where(self.elsewhere.open(), self.elsewhere.rows, len(self.arms))))
+        return answers.unchecked(arms[a], int(self.elsewhere.rows[a]))
 
     def more(self, question: str) -> answers.More:
         """What would settle an open question: more rows of this kind, of which arm, in which direction."""
@@ -289,12 +304,20 @@ class Judged:
             arm = int(np.flatnonzero(~known)[np.argmin(self.fits.rows[~known])])
             flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
             return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
-        settled = (times for times in answers.TIMES if getattr(self._with_more(times), question) != "not known")
+        if self.elsewhere is not None and self.elsewhere.untried.any():
+            arm = int(np.argmin(self.elsewhere.rows))
+            return answers.More(0, arm, z[0], elsewhere=int(self.elsewhere.rows[arm]))
+        settled = (times for times in answers.TIMES if self._settles(question, times))
         times = next(settled, 0)
         found_now = leaders(self.bands, self.margin, sure=self.bands.one_arm, may=self.bands.all_arms)
         unclear = found_now.may & (found_now.surely < 0)[:, None]
         arm = int(np.argmax((self.bands.variance * unclear).sum(axis=0)))
         return answers.More(times, arm, np.linalg.eigh(self.fits.covariance[arm, 0])[1][:, -1])
+
+    def _settles(self, question: str, times: float) -> bool:
+        """Whether so many times as many rows would answer a question."""
+        answer = getattr(self._with_more(times), question)
+        return answer == "no" or (answer == "yes" and not (self.elsewhere and self.elsewhere.open(times).any()))
 
     @lru_cache(maxsize=len(answers.TIMES))  # noqa: B019
     def _with_more(self, times: float) -> Evidence:
@@ -320,6 +343,7 @@ def audit_log(
     margin: float | None = None,
     strict: bool = False,
     noise_scale: float | None = None,
+    linear: bool = False,
 ) -> LoggedDiversity:
     """Audit logged decisions: are their contexts diverse, and is there a gap?
 
@@ -348,6 +372,9 @@ def audit_log(
     noise_scale : float, optional
         R, for which the noise is R-subgaussian, for `strict`: ½ for clicks; the residuals' standard deviation if left
         out.
+    linear : bool, default False
+        Take it that rewards are linear in the features. Otherwise there is no "yes" where an arm was hardly tried in
+        contexts in which another one looks best, since a straight line may be wrong there.
 
     Returns
     -------
@@ -362,6 +389,8 @@ def audit_log(
     check_names("feature_names", feature_names, X.shape[1])
     if not isinstance(intercept, bool):
         raise InvalidParameter(f"intercept must be True or False, got {intercept!r:.60}")
+    if not isinstance(linear, bool):
+        raise InvalidParameter(f"linear must be True or False, got {linear!r:.60}")
     features = list(map(str, range(X.shape[1]) if feature_names is None else feature_names))
     check_sizes(X, features)
     if intercept:
@@ -386,7 +415,7 @@ def audit_log(
     names, chosen = _numbered(arms, arm_names)
     if len(names) < 2:
         raise InvalidParameter(f"arms must name at least 2 arms, got {len(names)}")
-    options: Any = {"level": level, "margin": margin, "strict": strict, "noise_scale": noise_scale}
+    options: Any = {"level": level, "margin": margin, "strict": strict, "noise_scale": noise_scale, "linear": linear}
     judged = Judged(X, chosen, rewards, len(names), **options)
     return _in_words(judged, X, name, tuple(names), tuple(features), level)
 
@@ -414,6 +443,7 @@ def _in_words(
     problem = answers.Problem(arms, features, judged.margin, rows, judged.white.weights)
     greedy = answers.greedy(problem, judged.white.z, judged.alpha)
     unseen = answers.never_seen([features[j] for j in judged.unseen])
+    doubts = answers.Doubts(judged.why_blind(arms), judged.why_unchecked(arms), unseen)
     entries = [
         LoggedArm(
             name=arms[a],
@@ -428,7 +458,7 @@ def _in_words(
     ]
     return LoggedDiversity(
         name=name,
-        verdicts=(*answers.verdicts(problem, found, judged.why_blind(arms), unseen, judged.more), greedy),
+        verdicts=(*answers.verdicts(problem, found, doubts, judged.more), greedy),
         arms=tuple(entries),
         feature_names=features,
         rank=judged.white.z.shape[1],

@@ -35,10 +35,14 @@ COMPARED = 5_000
 
 
 class Plausible(NamedTuple):
-    """theta : (draws, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others."""
+    """theta : (draws, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others.
+
+    everywhere : (K,) arms that were tried where another arm looks best, too.
+    """
 
     theta: FloatArray
     known: BoolArray
+    everywhere: BoolArray
 
     def narrower(self, factor: float) -> "Plausible":
         """The same with errors this many times as small."""
@@ -52,7 +56,7 @@ class Led(NamedTuple):
     by_spread: BoolArray
 
 
-def plausible(fits: Fits, z: FloatArray, arms: IntArray, alpha: float) -> Plausible | None:
+def plausible(fits: Fits, z: FloatArray, arms: IntArray, everywhere: BoolArray, alpha: float) -> Plausible | None:
     """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r).
 
     None where they are too few for quantiles at 1 - alpha.
@@ -71,7 +75,7 @@ def plausible(fits: Fits, z: FloatArray, arms: IntArray, alpha: float) -> Plausi
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
         errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
         theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (draws - 1, 1)))
-    return Plausible(theta, fits.known)
+    return Plausible(theta, fits.known, everywhere)
 
 
 def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -92,11 +96,14 @@ def sampled_rows(n: int, most: int) -> IntArray:
 
 
 def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[int, Led]:
-    """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles."""
+    """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles.
+
+    Only arms that were tried everywhere are looked at: of others, draws know no more than their line does.
+    """
     few = z[sampled_rows(len(z), MOST_CONTEXTS)]
     across = np.ascontiguousarray(few.T)
     draws, _, r = drawn.theta.shape
-    arms = np.flatnonzero(drawn.known)
+    arms = np.flatnonzero(drawn.known & drawn.everywhere)
     share = np.count_nonzero(_leads(across, drawn, 0, margin)[arms], axis=1)
     arms = arms[np.argsort(share, kind="stable")[:MOST_ARMS]]
     second = np.empty((draws, len(arms), r, r))

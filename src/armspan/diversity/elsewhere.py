@@ -1,0 +1,73 @@
+"""What a log shows of an arm where another arm looks best, so that its line is not believed where it was hardly tried.
+
+A policy that learns takes an arm where it looks best. A line fits those rows, whatever the arm would earn elsewhere. If
+all arms earn the same, and rewards bend, then each side of the bend gives a line of its own, and two arms that are
+alike look as if each led on its side. So an arm must have been tried where others look best, and have earned less.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.fits import RANK, Bands, Fits
+from armspan.diversity.quantiles import f_quantile
+
+FEWEST_ELSEWHERE = 10
+"""With fewer rows in contexts in which another arm looks best, nothing is known of an arm there."""
+
+
+class Elsewhere(NamedTuple):
+    """What is seen of each arm where another arm looks best.
+
+    best : (n,) the arm that looks best in each context. rows : (K,) how many rows each arm has where it is another one.
+    made_up : (K,) the part of its shortfall that the arm makes up there: 0 if its rewards follow its line, 1 if it is
+        as good as the best. reach : (K,) by how much an upper limit of that is larger; infinity where nothing tells.
+    """
+
+    best: IntArray
+    rows: IntArray
+    made_up: FloatArray
+    reach: FloatArray
+
+    @property
+    def untried(self) -> BoolArray:
+        """Which arms (K,) were hardly taken there."""
+        return np.asarray(self.rows < FEWEST_ELSEWHERE)
+
+    def open(self, times: float = 1.0) -> BoolArray:
+        """Which arms (K,) might be as good as the best there; times : as if there were so many times as many rows."""
+        return np.asarray(~(self.made_up + self.reach / math.sqrt(times) < 1))
+
+    def hidden(self, bands: Bands) -> Bands:
+        """The same bands, but endless for untried arms there."""
+        beyond = self.untried & (np.arange(len(self.rows)) != self.best[:, None])
+        return bands._replace(variance=np.where(beyond, np.inf, bands.variance))
+
+
+def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: FloatArray, alpha: float) -> Elsewhere:
+    """Look at every arm's rows where another one looks best; alpha : how often a limit may be wrong.
+
+    An arm's rewards are fitted by its line and, besides, by its shortfall: how far it is behind the best arm.
+    """
+    K, r = fits.theta.shape
+    means = np.where(fits.known, bands.means, -np.inf)
+    best = means.argmax(axis=1)
+    rows, made_up, reach = np.bincount(arms[arms != best], minlength=K), np.zeros(K), np.full(K, np.inf)
+    for a in np.flatnonzero(fits.known):
+        mine = arms == a
+        Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
+        gram, freedom = Z.T @ Z, len(Z) - r - 1
+        sizes = np.sqrt(np.diag(gram))
+        if sizes[-1] == 0 or np.linalg.eigvalsh(gram / np.outer(sizes, sizes))[0] <= RANK:
+            continue
+        inverse = np.linalg.inv(gram)
+        fitted = inverse @ (Z.T @ y)
+        residuals = y - Z @ fitted
+        leverage = ((Z @ inverse) * Z).sum(axis=1)
+        same = float(inverse[-1, -1]) * float(residuals @ residuals) / freedom
+        anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - leverage, 0.1)).sum())
+        made_up[a] = float(fitted[-1])
+        reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on one side
+    return Elsewhere(best, rows, made_up, reach)
