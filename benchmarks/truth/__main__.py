@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | newcomers | goals | advice | bent | drift | strict | …: how often we err.
+"""python -m benchmarks.truth growth | logs | ties | newcomers | bent | goals | drift | strict | …: how often we err.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -201,9 +201,8 @@ def _newcomer(cell: Cell, logs: int) -> audits.Score:
 
 def bent_table(args: argparse.Namespace) -> list[str]:
     """Answers to *diverse?* where rewards bend, one row per kind of log."""
-    work = partial(ties.examine, families=BENT, lines=True)
     cells = ties.cells(BENT, LOGGERS)
-    scores = list(spread_out(partial(work, logs=args.samples or 10), cells, args.workers))
+    scores = list(spread_out(partial(_bent, logs=args.samples or 10), cells, args.workers))
     rows = []
     for logger, n in (*dict.fromkeys((cell.logger, cell.rows) for cell in cells), ("**all**", 0)):
         own = ties.together([s for s in scores if n in (0, s.cell.rows) and (not n or s.cell.logger == logger)])
@@ -216,6 +215,10 @@ def bent_table(args: argparse.Namespace) -> list[str]:
     note = f"{len(BENT)} families, {len(cells):,} cells, {sum(score.logs for score in scores):,} logs."
     head = ["logging policy", "rows", "not diverse", "false yes", "with `--linear`"]
     return [note, "", *table([*head, "diverse", "true yes", "with `--linear`", "false no"], rows)]
+
+
+def _bent(cell: Cell, logs: int) -> audits.Score:
+    return ties.examine(cell, logs, BENT, lines=True)
 
 
 def _by_family(scores: Sequence[audits.Score], families: Mapping[str, Any]) -> list[str]:

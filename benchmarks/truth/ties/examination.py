@@ -50,7 +50,8 @@ def examine(cell: Cell, logs: int, families: Mapping[str, Any] = FAMILIES, *, li
 
 def together(scores: Sequence[Score]) -> Score:
     """The answers of all these cells in one score."""
-    diverse, plain = (sum((getattr(score, q) for score in scores), Counter()) for q in ("diverse", "plain"))
+    diverse = sum((score.diverse for score in scores), Counter[tuple[bool, str]]())
+    plain = sum((score.plain for score in scores), Counter[tuple[bool, str]]())
     return Score(scores[0].cell, diverse=diverse, plain=plain)
 
 
