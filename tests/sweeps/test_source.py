@@ -1,6 +1,7 @@
 """A sweep's folder is keyed by what is run: edited code gives other cells, and the same code is found again."""
 
 import functools
+import importlib
 import shutil
 import subprocess
 import sys
@@ -255,3 +256,22 @@ def test_the_cells_of_our_own_policies_are_found_after_they_were_used(tmp_path: 
     before = code_of(env, policy)
     sweep(env, policy, **SIZE, folder=tmp_path)
     assert code_of(env, policy) == before
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_packages_that_pip_put_anywhere_are_named_by_their_version(
+    installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in a folder with pip's records is not read as if it were the user's code."""
+    package = f"lent_{installed}".lower()
+    inner = tmp_path / package / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / package / "__init__.py").write_text("__version__ = '1'\n")
+    (inner / "__init__.py").write_text("def twice(x):\n    return 2 * x\n")
+    if installed:
+        (tmp_path / f"{package}-1.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(f"{package}.inner")
+    before = code_of(module.twice)
+    monkeypatch.setattr(module.twice, "__code__", (lambda x: 3 * x).__code__)
+    assert (code_of(module.twice) == before) is installed

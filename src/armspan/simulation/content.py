@@ -249,4 +249,7 @@ def _is_theirs(module: str) -> bool:
         return True
     path = Path(file).resolve()
     standard = Path(sysconfig.get_path("stdlib")).resolve()
-    return standard not in path.parents and not {"site-packages", "dist-packages"} & set(path.parts)
+    if standard in path.parents or {"site-packages", "dist-packages"} & set(path.parts):
+        return False
+    around = path.parents[: module.count(".") + 2]  # up to the folder of its package: pip may install anywhere
+    return not any(next(folder.glob("*.dist-info"), None) for folder in around)
