@@ -98,6 +98,15 @@ def test_nothing_is_known_of_an_arm_where_it_has_few_rows(few: int) -> None:
     assert high == 1.0 if few < FEWEST_ELSEWHERE else high < 0.6
 
 
+def test_an_arm_that_looks_best_everywhere_need_not_be_tried_elsewhere() -> None:
+    """One arm leads by ten times the noise: there is a gap, though it has no rows where another one looks best."""
+    rng = np.random.default_rng(2)
+    X, arms = np.column_stack([np.ones(2000), rng.uniform(-1, 1, 2000)]), (rng.random(2000) < 0.1).astype(np.int64)
+    rewards = (X * np.array([[2.0, 1.0], [1.0, 1.0]])[arms]).sum(axis=1) + 0.1 * rng.standard_normal(2000)
+    verdicts = audit_log(X, arms.tolist(), rewards).verdicts
+    assert [verdict.answer for verdict in verdicts[:3]] == ["no", "no", "yes"]
+
+
 def test_linear_must_be_true_or_false() -> None:
     with pytest.raises(InvalidParameter, match="linear must be True or False, got 1"):
         audit_log([[1.0, 2.0], [1.0, 3.0]], [0, 1], [1.0, 2.0], linear=1)  # type: ignore[arg-type]

@@ -15,18 +15,21 @@ from armspan.diversity.fits import RANK, Bands, Fits
 from armspan.diversity.quantiles import f_quantile
 
 FEWEST_ELSEWHERE = 10
-"""With fewer rows in contexts in which another arm looks best, nothing is known of an arm there."""
+"""With fewer rows in contexts in which another arm looks best, nothing is known of an arm there. That does not matter
+where there are fewer such contexts, or fewer others: then the arm's line is made there, and need not reach there."""
 
 
 class Elsewhere(NamedTuple):
     """What is seen of each arm where another arm looks best.
 
-    best : (n,) the arm that looks best in each context. rows : (K,) how many rows each arm has where it is another one.
+    best : (n,) the arm that looks best in each context. asked : (K,) whether it is the arm in some of them, and another
+        in some. rows : (K,) how many rows the arm has where it is another.
     made_up : (K,) the part of its shortfall that the arm makes up there: 0 if its rewards follow its line, 1 if it is
         as good as the best. reach : (K,) by how much an upper limit of that is larger; infinity where nothing tells.
     """
 
     best: IntArray
+    asked: BoolArray
     rows: IntArray
     made_up: FloatArray
     reach: FloatArray
@@ -34,11 +37,11 @@ class Elsewhere(NamedTuple):
     @property
     def untried(self) -> BoolArray:
         """Which arms (K,) were hardly taken there."""
-        return np.asarray(self.rows < FEWEST_ELSEWHERE)
+        return np.asarray(self.asked & (self.rows < FEWEST_ELSEWHERE))
 
     def open(self, times: float = 1.0) -> BoolArray:
         """Which arms (K,) might be as good as the best there; times : as if there were so many times as many rows."""
-        return np.asarray(~(self.made_up + self.reach / math.sqrt(times) < 1))
+        return np.asarray(self.asked & ~(self.made_up + self.reach / math.sqrt(times) < 1))
 
     def hidden(self, bands: Bands) -> Bands:
         """The same bands, but endless for untried arms there."""
@@ -55,6 +58,8 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
     means = np.where(fits.known, bands.means, -np.inf)
     best = means.argmax(axis=1)
     rows, made_up, reach = np.bincount(arms[arms != best], minlength=K), np.zeros(K), np.full(K, np.inf)
+    looks_best = np.bincount(best, minlength=K)
+    asked = np.minimum(looks_best, len(z) - looks_best) >= FEWEST_ELSEWHERE
     for a in np.flatnonzero(fits.known):
         mine = arms == a
         Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
@@ -70,4 +75,4 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
         anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - leverage, 0.1)).sum())
         made_up[a] = float(fitted[-1])
         reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on one side
-    return Elsewhere(best, rows, made_up, reach)
+    return Elsewhere(best, asked, rows, made_up, reach)

@@ -305,7 +305,7 @@ class Judged:
             flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
             return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
         if self.elsewhere is not None and self.elsewhere.untried.any():
-            arm = int(np.argmin(self.elsewhere.rows))
+            arm = int(np.argmin(np.where(self.elsewhere.untried, self.elsewhere.rows, len(self.arms))))
             return answers.More(0, arm, z[0], elsewhere=int(self.elsewhere.rows[arm]))
         settled = (times for times in answers.TIMES if self._settles(question, times))
         times = next(settled, 0)
