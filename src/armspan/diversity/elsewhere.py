@@ -11,26 +11,30 @@ from typing import NamedTuple
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.evidence import LEAST_SHARE
 from armspan.diversity.fits import RANK, Bands, Fits
 from armspan.diversity.quantiles import f_quantile
 
 FEWEST_ELSEWHERE = 10
-"""With fewer rows in contexts in which another arm looks best, nothing is known of an arm there. That does not matter
-where there are fewer such contexts, or fewer others: then the arm's line is made there, and need not reach there."""
+"""With fewer rows in contexts in which another arm looks best, nothing is known of an arm there."""
+EVEN, EXPECTED = 0.1, 15
+"""How evenly an arm must be tried there, in the direction in which it was tried least: 1 is as often as everywhere, 0
+never. And where so many rows are to be expected in contexts in which one other arm looks best, a fifth must exist."""
 
 
 class Elsewhere(NamedTuple):
     """What is seen of each arm where another arm looks best.
 
     best : (n,) the arm that looks best in each context. asked : (K,) whether it is the arm in some of them, and another
-        in some. rows : (K,) how many rows the arm has where it is another.
+        in some. rows : (K,) how many rows the arm has where it is another. even : (K,) whether these are all over.
     made_up : (K,) the part of its shortfall that the arm makes up there: 0 if its rewards follow its line, 1 if it is
-        as good as the best. reach : (K,) by how much an upper limit of that is larger; infinity where nothing tells.
+        as good as the best. reach : (K,) how far limits of that are away; infinity where nothing tells.
     """
 
     best: IntArray
     asked: BoolArray
     rows: IntArray
+    even: BoolArray
     made_up: FloatArray
     reach: FloatArray
 
@@ -40,8 +44,12 @@ class Elsewhere(NamedTuple):
         return np.asarray(self.asked & (self.rows < FEWEST_ELSEWHERE))
 
     def open(self, times: float = 1.0) -> BoolArray:
-        """Which arms (K,) might be as good as the best there; times : as if there were so many times as many rows."""
-        return np.asarray(self.asked & ~(self.made_up + self.reach / math.sqrt(times) < 1))
+        """Which arms (K,) might be as good as the best there, or are off their lines by as much the other way.
+
+        times : as if there were so many times as many rows.
+        """
+        near = np.abs(self.made_up) + self.reach / math.sqrt(times) < 1
+        return np.asarray(self.asked & ~(near & self.even))
 
     def hidden(self, bands: Bands) -> Bands:
         """The same bands, but endless for untried arms there."""
@@ -58,10 +66,11 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
     means = np.where(fits.known, bands.means, -np.inf)
     best = means.argmax(axis=1)
     rows, made_up, reach = np.bincount(arms[arms != best], minlength=K), np.zeros(K), np.full(K, np.inf)
-    looks_best = np.bincount(best, minlength=K)
-    asked = np.minimum(looks_best, len(z) - looks_best) >= FEWEST_ELSEWHERE
+    share = np.bincount(best, minlength=K) / len(z)
+    asked, even = np.minimum(share, 1 - share) >= LEAST_SHARE / K, np.zeros(K, dtype=bool)
     for a in np.flatnonzero(fits.known):
         mine = arms == a
+        even[a] = _is_even(z, best, mine & (best != a), a, share)
         Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
         gram, freedom = Z.T @ Z, len(Z) - r - 1
         sizes = np.sqrt(np.diag(gram))
@@ -75,4 +84,20 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
         anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - leverage, 0.1)).sum())
         made_up[a] = float(fitted[-1])
         reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on one side
-    return Elsewhere(best, asked, rows, made_up, reach)
+    return Elsewhere(best, asked, rows, even, made_up, reach)
+
+
+def _is_even(z: FloatArray, best: IntArray, tried: BoolArray, a: int, share: FloatArray) -> bool:
+    """Whether arm a was tried all over the contexts in which another arm looks best; share : (K,) of each such arm."""
+    n = int(tried.sum())
+    if not n > 0 or share[a] >= 1:
+        return False
+    expected, seen = n * share / (1 - share[a]), np.bincount(best[tried], minlength=len(share))
+    if ((seen < expected / 5) & (expected >= EXPECTED) & (np.arange(len(share)) != a)).any():
+        return False
+    there = z[best != a]
+    values, vectors = np.linalg.eigh(there.T @ there / len(there))
+    kept = values > RANK * values[-1]
+    q = z[tried] @ (vectors[:, kept] / np.sqrt(values[kept]))
+    by_chance = max(1 - math.sqrt(q.shape[1] / n), 0.0) ** 2  # so uneven are few rows in many directions anyway
+    return bool(np.linalg.eigvalsh(q.T @ q / n)[0] >= EVEN * by_chance)
