@@ -70,7 +70,7 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
     asked, even = np.minimum(share, 1 - share) >= LEAST_SHARE / K, np.zeros(K, dtype=bool)
     for a in np.flatnonzero(fits.known):
         mine = arms == a
-        even[a] = _is_even(z, best, mine & (best != a), a, share)
+        even[a] = _is_even(z, best, mine & (best != a), int(a), share)
         Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
         gram, freedom = Z.T @ Z, len(Z) - r - 1
         sizes = np.sqrt(np.diag(gram))
