@@ -12,7 +12,7 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.evidence import LEAST_SHARE
-from armspan.diversity.fits import RANK, Bands, Fits
+from armspan.diversity.fits import RANK, Bands, Fits, forms
 from armspan.diversity.quantiles import f_quantile
 
 FEWEST_ELSEWHERE = 10
@@ -79,18 +79,17 @@ def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: 
         inverse = np.linalg.inv(gram)
         fitted = inverse @ (Z.T @ y)
         residuals = y - Z @ fitted
-        leverage = ((Z @ inverse) * Z).sum(axis=1)
         same = float(inverse[-1, -1]) * float(residuals @ residuals) / freedom
-        anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - leverage, 0.1)).sum())
+        anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - forms(Z, inverse), 0.1)).sum())
         made_up[a] = float(fitted[-1])
-        reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on one side
+        reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on each side
     return Elsewhere(best, asked, rows, even, made_up, reach)
 
 
 def _is_even(z: FloatArray, best: IntArray, tried: BoolArray, a: int, share: FloatArray) -> bool:
     """Whether arm a was tried all over the contexts in which another arm looks best; share : (K,) of each such arm."""
     n = int(tried.sum())
-    if not n > 0 or share[a] >= 1:
+    if n == 0:
         return False
     expected, seen = n * share / (1 - share[a]), np.bincount(best[tried], minlength=len(share))
     if ((seen < expected / 5) & (expected >= EXPECTED) & (np.arange(len(share)) != a)).any():

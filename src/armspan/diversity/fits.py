@@ -125,7 +125,7 @@ def fit_arms(white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, 
         theta[a] = inverse @ (Z.T @ y)
         residuals = y - Z @ theta[a]
         known[a], squares, freedom = True, squares + float(residuals @ residuals), freedom + len(Z) - r
-        leverage = _forms(Z, inverse)
+        leverage = forms(Z, inverse)
         weighted = Z * (residuals / np.maximum(1 - leverage, 0.1))[:, None]
         covariance[a, 0] = inverse * float(residuals @ residuals) / (len(Z) - r)
         covariance[a, 1] = inverse @ (weighted.T @ weighted) @ inverse
@@ -137,7 +137,7 @@ def fit_arms(white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, 
     return Fits(theta, np.bincount(arms, minlength=n_arms), known, covariance, gram, noise, crooked)
 
 
-def _forms(z: FloatArray, A: FloatArray) -> FloatArray:
+def forms(z: FloatArray, A: FloatArray) -> FloatArray:
     """zᵀAz of each row of z (n, r)."""
     return np.asarray(((z @ A) * z).sum(axis=1))
 
@@ -206,7 +206,7 @@ def scheffe(z: FloatArray, fits: Fits, alpha: float) -> Bands:
     K, r = fits.theta.shape
     variance = np.zeros((len(z), K))
     for a in np.flatnonzero(fits.known):
-        variance[:, a] = np.maximum(*(_forms(z, fits.covariance[a, kind]) for kind in (0, 1)))
+        variance[:, a] = np.maximum(*(forms(z, fits.covariance[a, kind]) for kind in (0, 1)))
     freedom = np.minimum(fits.freedom[:, None], fits.freedom[None, :])
     both = fits.known[:, None] & fits.known[None, :]
     reaches = []
@@ -234,7 +234,7 @@ def mixture(z: FloatArray, fits: Fits, alpha: float, noise_scale: float) -> Band
         gain = np.linalg.slogdet(whole)[1] - np.linalg.slogdet(prior)[1]
         inverse = np.linalg.inv(fits.gram[a])
         radius_2 = noise_scale**2 * (gain + 2 * math.log(K / alpha))
-        variance[:, a] = radius_2 * _forms(z, inverse @ whole @ inverse)
+        variance[:, a] = radius_2 * forms(z, inverse @ whole @ inverse)
     reach = np.where(fits.known[:, None] & fits.known[None, :], 1.0, np.inf)
     return Bands(z @ fits.theta.T, variance, reach, reach, reach, reach, add=True)
 
