@@ -20,7 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.truth import advice, audits, drifts, growth, predictions, real, strictly
+from benchmarks.truth import advice, audits, drifts, growth, predictions, real, rules, strictly
 from benchmarks.truth.bent import FAMILIES as BENT
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.loggers import LOGGERS
@@ -217,6 +217,14 @@ def bent_table(args: argparse.Namespace) -> list[str]:
     return [note, "", *table([*head, "diverse", "true yes", "with `--linear`", "false no"], rows)]
 
 
+def rules_table(args: argparse.Namespace) -> list[str]:
+    """Wrong answers to *diverse?* in logs written by rules of people."""
+    logs = args.samples or 60
+    found = spread_out(partial(rules.examine, logs=logs, first=100), list(rules.KINDS), args.workers)
+    rows = [[rules.KINDS[kind], str(logs), str(wrong), str(by_lines)] for kind, wrong, by_lines in found]
+    return table(["logs", "not diverse", "false yes", "with `--linear`"], rows)
+
+
 def _bent(cell: Cell, logs: int) -> audits.Score:
     return ties.examine(cell, logs, BENT, lines=True)
 
@@ -301,6 +309,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "ties": ties_table,
     "newcomers": newcomers_table,
     "bent": bent_table,
+    "rules": rules_table,
     "goals": goals_table,
     "advice": advice_table,
     "drift": drift_table,
