@@ -56,15 +56,14 @@ def turn_directly(numbers, start, B, first, last, n, tile, rows, scale, L):
 @inlined
 def turn_rows(numbers, start, B, first, last, n, tile, rows, scale, L):
     """`turn_directly`, by way of one row per lane. Changes rows too."""
-    for lane in range(L):
-        at = min(first + lane, last) * B + start
-        if n == TILE:
-            copy(rows, lane * TILE, numbers, at, TILE)
-        else:
-            copy(rows, lane * TILE, numbers, at, n)
-    for lane in range(L):
-        for ahead in range(TILE):
-            put_tile(tile, ahead * L + lane, of_tile(rows, lane * TILE + ahead) * scale)
+    if n == TILE:
+        for lane in range(L):
+            copy(rows, lane * TILE, numbers, min(first + lane, last) * B + start, TILE)
+        for lane in range(L):
+            for ahead in range(TILE):
+                put_tile(tile, ahead * L + lane, of_tile(rows, lane * TILE + ahead) * scale)
+    else:
+        turn_directly(numbers, start, B, first, last, n, tile, rows, scale, L)
 
 
 @inlined
