@@ -77,25 +77,25 @@ def test_however_runs_are_grouped(size: tuple[int, int], kind: str, seed: int, n
 @pytest.mark.parametrize("turn", [lanes.turn_directly, lanes.turn_rows])
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
 def test_draws_are_turned_to_one_row_per_step_in_either_way(turn: Any, kind: Any) -> None:
-    L, B, last, tile = 4, 11, 5, lanes.TILE
-    numbers = np.arange((last + 1) * B).astype(kind)
-    for start, n, first in ((0, tile, 0), (B - tile, tile, 2), (B - 3, 3, 4), (B - 1, 1, 5)):
-        turned, rows = np.zeros(tile * L, kind), np.zeros(tile * L, kind)
-        turn(numbers, start, B, first, last, n, turned, rows, kind(3), L)
-        for ahead in range(n):
-            for lane in range(L):  # lanes beyond the last run repeat it
-                assert turned[ahead * L + lane] == 3 * (min(first + lane, last) * B + start + ahead)
+    tile, L, B = lanes.TILE, 16, 11
+    numbers, starts = np.arange(9 * B).astype(kind), np.array([B * min(lane, 8) for lane in range(L)])
+    for t, n in ((0, tile), (B - tile, tile), (B - 3, 3), (B - 1, 1)):
+        turned = np.zeros(tile * L, kind)
+        turn(numbers, starts, t, n, turned, L)
+        np.testing.assert_array_equal(
+            turned[: n * L].reshape(n, L), [[start + t + ahead for start in starts] for ahead in range(n)]
+        )
 
 
 @pytest.mark.parametrize("look_up", [lanes.look_up_directly, lanes.look_up_rows])
-def test_rows_of_a_table_are_turned_to_one_row_per_number_in_either_way(look_up: Any) -> None:
-    L, width, at_x = 4, 5, 8
-    table, places = np.arange(100.0), np.array([9, 9, 9, 9, 20, 0, 65, 20])
-    own, rows = np.full(at_x + width * L + 3, -1.0), np.zeros(width * L)
-    look_up(table, places, 4, 10, own, at_x, rows, width, L)
-    np.testing.assert_array_equal(
-        own[at_x : at_x + width * L].reshape(width, L).T, [[r + i for i in range(width)] for r in (30, 10, 75, 30)]
-    )
+@pytest.mark.parametrize("width", [4, 5, 6, 7])
+def test_rows_of_a_table_are_turned_to_one_row_per_number_in_either_way(look_up: Any, width: int) -> None:
+    L, at_x, offset = 16, 8, 10
+    table, places = np.arange(1000.0), np.random.default_rng(width).integers(0, 900, 3 * L)
+    own = np.full(at_x + width * L + 3, -1.0)
+    look_up(table, places, 2 * L, offset, own, at_x, width, L)
+    wanted = [[place + offset + i for place in places[2 * L :]] for i in range(width)]
+    np.testing.assert_array_equal(own[at_x : at_x + width * L].reshape(width, L), wanted)
     assert (own[:at_x] == -1).all()
     assert (own[at_x + width * L :] == -1).all()
 

@@ -23,7 +23,7 @@ from llvmlite.binding import get_host_cpu_name
 from armspan.kernels._compile import config, exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.draws import click
-from armspan.kernels.hints import apart, copy, wide
+from armspan.kernels.hints import EIGHT, FOUR, apart, turn_block, wide, window
 
 LOWEST = -1e300
 SHORT = platform.machine().lower() in ("aarch64", "arm64")
@@ -40,34 +40,31 @@ fixed, put = apart("arms")
 
 @inlined
 def entry(i, j):
-    """Where an entry of a symmetric matrix is in its lower triangle, row by row."""
-    return i * (i + 1) // 2 + j if i > j else j * (j + 1) // 2 + i
+    """Where an entry of a symmetric matrix is in its lower triangle, row by row; j <= i."""
+    return i * (i + 1) // 2 + j
 
 
 @inlined
-def turn_directly(numbers, start, B, first, last, n, tile, rows, scale, L):
-    """The next n numbers of L runs, from numbers (R·B,), as one row (L,) per step, each times scale. Changes tile."""
+def turn_directly(numbers, starts, t, n, tile, L):
+    """The next n numbers of L runs, from step t on, as one row (L,) per step. Changes tile."""
     for lane in range(L):
-        at = min(first + lane, last) * B + start
+        at = starts[lane] + t
         for ahead in range(TILE):  # beyond n the last one again, which nobody reads
-            put_tile(tile, ahead * L + lane, of_tile(numbers, at + min(ahead, n - 1)) * scale)
+            put_tile(tile, ahead * L + lane, of_tile(numbers, at + min(ahead, n - 1)))
 
 
 @inlined
-def turn_rows(numbers, start, B, first, last, n, tile, rows, scale, L):
-    """`turn_directly`, by way of one row per lane. Changes rows too."""
+def turn_rows(numbers, starts, t, n, tile, L):
+    """`turn_directly`, by turning blocks."""
     if n == TILE:
-        for lane in range(L):
-            copy(rows, lane * TILE, numbers, min(first + lane, last) * B + start, TILE)
-        for lane in range(L):
-            for ahead in range(TILE):
-                put_tile(tile, ahead * L + lane, of_tile(rows, lane * TILE + ahead) * scale)
+        for lane in range(0, L, EIGHT):
+            turn_block(tile, lane, L, numbers, starts, lane, t)
     else:
-        turn_directly(numbers, start, B, first, last, n, tile, rows, scale, L)
+        turn_directly(numbers, starts, t, n, tile, L)
 
 
 @inlined
-def look_up_directly(table, places, now, offset, own, at_x, rows, width, L):
+def look_up_directly(table, places, now, offset, own, at_x, width, L):
     """One row of the table for each lane, as one row (L,) of `own` per number. Changes own."""
     for lane in range(L):
         row = fixed(places, now + lane) + offset
@@ -76,13 +73,13 @@ def look_up_directly(table, places, now, offset, own, at_x, rows, width, L):
 
 
 @inlined
-def look_up_rows(table, places, now, offset, own, at_x, rows, width, L):
-    """`look_up_directly`, by way of one row per lane. Changes rows too."""
-    for lane in range(L):
-        copy(rows, lane * width, table, places[now + lane] + offset, width)
-    for lane in range(L):
-        for i in range(width):
-            put(own, at_x + i * L + lane, fixed(rows, lane * width + i))
+def look_up_rows(table, places, now, offset, own, at_x, width, L):
+    """`look_up_directly`, by turning blocks: the first four numbers, and the last four if there are more."""
+    for lane in range(0, L, EIGHT):
+        turn_block(own, at_x + lane, L, table, places, now + lane, offset)
+        if width > FOUR:
+            more = width - FOUR
+            turn_block(own, at_x + more * L + lane, L, table, places, now + lane, offset + more)
 
 
 turn, look_up = (turn_directly, look_up_directly) if GATHERS else (turn_rows, look_up_rows)
@@ -104,14 +101,14 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
     at_z = at_loss + 5 * L
     size = at_z + d * L
     arms, table = aligned(K * size), world(block.x, block.means, block.losses)
-    contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
     lost, noise, luck, best, second, tied = aligned(L), aligned(L), aligned(L), aligned(L), aligned(L), aligned(L)
-    width, index, draws, places = d + 2, np.empty(K), aligned(TILE * L), aligned(TILE * L).view(np.int64)
-    rows, numbers = aligned(max(TILE, width) * L), aligned(TILE * L).view(np.int64)
+    width, index, starts, B = d + 2, np.empty(K), np.empty(L, np.int64), block.noise.shape[1]
+    draws, places = aligned(TILE * L), aligned(TILE * L).view(np.int64)
+    contexts, noises = block.contexts.reshape(-1), block.noise.reshape(-1)
     for first in range(0, R, L):
         for lane in range(L):
             r = min(first + lane, R - 1)
-            lost[lane] = regret[r]
+            lost[lane], starts[lane] = regret[r], r * B
             for k in range(K):
                 place = k * size + lane
                 arms[place + at_costly] = 0.0
@@ -129,13 +126,15 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                 now = (t - start) % TILE * L
                 if now == 0:
                     n = min(TILE, marks[m] - t)
-                    turn(contexts, t, B, first, R - 1, n, places, numbers, K * width, L)
-                    turn(noises, t, B, first, R - 1, n, draws, rows, 1.0, L)
+                    turn(contexts, starts, t, n, places, L)
+                    turn(noises, starts, t, n, draws, L)
+                    for i in range(TILE * L):
+                        places[i] *= K * width
                 for lane in range(L):
                     noise[lane], luck[lane], best[lane], second[lane] = draws[now + lane], 0.0, LOWEST, LOWEST
                 for k in range(K):
-                    own = arms[k * size : (k + 1) * size]
-                    look_up(table, places, now, k * width, own, at_x, rows, width, L)
+                    own = window(arms, k * size, size)
+                    look_up(table, places, now, k * width, own, at_x, width, L)
                     for lane in range(L):
                         mean, variance = 0.0, 0.0
                         for i in range(d):
@@ -164,7 +163,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                             for k in range(K):  # so that it alone is the best
                                 arms[k * size + at_index + lane] = best[lane] if k == chosen else LOWEST
                 for k in range(K):
-                    own = arms[k * size : (k + 1) * size]
+                    own = window(arms, k * size, size)
                     for lane in range(L):
                         weight, loss = 1.0 if own[at_index + lane] == best[lane] else 0.0, own[at_loss + lane]
                         lost[lane] += weight * loss
@@ -176,9 +175,10 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                         change = gain * (y - own[at_estimate + lane])
                         for i in range(d):
                             z_i = own[at_inverse + entry(i, i) * L + lane] * own[at_x + i * L + lane]
-                            for j in range(d):
-                                if j != i:
-                                    z_i += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
+                            for j in range(i):
+                                z_i += own[at_inverse + entry(i, j) * L + lane] * own[at_x + j * L + lane]
+                            for j in range(i + 1, d):
+                                z_i += own[at_inverse + entry(j, i) * L + lane] * own[at_x + j * L + lane]
                             own[at_z + i * L + lane] = z_i
                         for i in range(d):
                             x_i, z_i = own[at_x + i * L + lane], own[at_z + i * L + lane]
