@@ -170,7 +170,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d, L):
                         own[at_costly + lane] += weight if loss > 0.0 else 0.0
                         mean, e = own[at_mean + lane], noise[lane]
                         e = click(e, mean) if clicks else e
-                        y, gain = mean + e, weight / (1.0 + own[at_variance + lane])
+                        y, gain = mean + e, weight * (1.0 / (1.0 + own[at_variance + lane]))
                         luck[lane] += weight * e
                         change = gain * (y - own[at_estimate + lane])
                         for i in range(d):
