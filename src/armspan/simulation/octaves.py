@@ -35,6 +35,10 @@ def count(horizon: int) -> int:
 
 def bins_of(first: int, size: int, horizon: int) -> IntArray:
     """The bin of each of the steps first + 1, …, first + size."""
+    ends = edges(horizon)
+    early, late = ends.size - np.searchsorted(ends[::-1], [first + 1, first + size]) - 1
+    if early == late:  # most blocks lie in one bin
+        return np.full(size, early)
     within = np.clip(edges(horizon) - first, 0, size)
     return np.repeat(np.arange(within.size - 1)[::-1], -np.diff(within)[::-1])
 

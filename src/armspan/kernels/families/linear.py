@@ -274,6 +274,9 @@ class InLanes:
             self.alone(block, knobs, marks, state, regret, curve, tally)
             return
         end = R if rest >= self.wide.least else R - rest
+        if end == R:
+            self.wide.advance(block, knobs, marks, state, regret, curve, tally)
+            return
         for advance, part in ((self.wide.advance, slice(0, end)), (self.alone, slice(end, R))):
             if part.start < part.stop:
                 runs = {name: getattr(block, name)[part] for name in ("runs", "contexts", "noise")}
