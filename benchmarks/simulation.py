@@ -13,9 +13,8 @@ import numpy as np
 
 from armspan._cores import available_cores
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
+from armspan.kernels import lanes
 from armspan.kernels.block import Tally
-from armspan.kernels.families import linear
-from armspan.kernels.lanes import LANES
 from armspan.policies import LinUCBd
 from armspan.simulation import simulate
 from benchmarks import numpy_rivals
@@ -92,7 +91,7 @@ def in_lanes() -> None:
     print(f"  {'K, d':<8}{'one by one':>12}{'in lanes':>12}{'ratio':>8}{'draws alone':>14}{'lanes / draws':>16}")
 
     def simulated(env: Environment, most_arms: int, horizon: int, n_runs: int = runs, workers: int = 1) -> None:
-        with patch.object(linear, "MOST_ARMS", most_arms):
+        with patch.object(lanes, "MOST_ARMS", most_arms):
             simulate(env, LinUCBd(), horizon=horizon, runs=n_runs, workers=workers, checkpoints=[horizon], engine="cpu")
 
     def drawn(env: Environment, horizon: int) -> None:
@@ -101,26 +100,26 @@ def in_lanes() -> None:
             stream.draw(first, min(1024, horizon - first))
 
     for (K, d), env in problems.items():
-        if d not in LANES:
+        if d not in lanes.LANES:
             print(f"  {f'{K}, {d}':<8} has no lanes on this processor")
             continue
         steps = 400_000 // (K * d * d)
-        for most in (0, linear.MOST_ARMS):
+        for most in (0, lanes.MOST_ARMS):
             simulated(env, most, 64)  # compiled
         times = best_side_by_side(
             {
                 "alone": (partial(simulated, env, 0, steps), steps * runs),
-                "lanes": (partial(simulated, env, linear.MOST_ARMS, steps), steps * runs),
+                "lanes": (partial(simulated, env, lanes.MOST_ARMS, steps), steps * runs),
                 "draws": (partial(drawn, env, steps), steps * runs // 2),
             }
         )
-        alone, lanes, draws = times["alone"], times["lanes"], times["draws"]
-        row = f"  {f'{K}, {d}':<8}{alone:>12.1f}{lanes:>12.1f}{alone / lanes:>7.1f}x"
-        print(f"{row}{draws:>14.1f}{lanes / draws:>15.1f}x")
+        alone, together, draws = times["alone"], times["lanes"], times["draws"]
+        row = f"  {f'{K}, {d}':<8}{alone:>12.1f}{together:>12.1f}{alone / together:>7.1f}x"
+        print(f"{row}{draws:>14.1f}{together / draws:>15.1f}x")
     env, steps = problems[2, 2], 100_000
     times = best_side_by_side(
         {
-            "ours": (partial(simulated, env, linear.MOST_ARMS, steps, RUNS, cores), steps * RUNS),
+            "ours": (partial(simulated, env, lanes.MOST_ARMS, steps, RUNS, cores), steps * RUNS),
             "numpy": (partial(numpy_rivals.all_runs, env, 4096, RUNS), 4096 * RUNS),
         }
     )

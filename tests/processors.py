@@ -24,6 +24,7 @@ NUMERIC = [
     "tests/kernels/test_lanes.py",
     "tests/kernels/test_linear.py",
     "tests/kernels/test_philox.py",
+    "tests/kernels/test_vectors.py",
     "tests/agents/test_numerics.py",
     "tests/agents/test_sketch.py::test_a_form_is_never_wrong_by_more_than_it_says",
     "tests/agents/test_oracle.py",

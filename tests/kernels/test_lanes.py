@@ -17,7 +17,7 @@ from armspan.policies import Greedy, LinUCBd
 from armspan.policies.learners import FamilyLearner
 from armspan.simulation import octaves, simulate
 
-SIZES = [(K, d) for d in LANES for K in (2, linear.MOST_ARMS)]
+SIZES = [(K, d) for d in LANES for K in (2, lanes.MOST_ARMS)]
 STEPS = 62 if numba.config.DISABLE_JIT else 202  # type: ignore[attr-defined]
 """Several tiles, and an end in the middle of one."""
 
@@ -51,7 +51,7 @@ def test_lanes_and_runs_alone_agree(kind: str, K: int, d: int, n_runs: int) -> N
     env, runs = world(kind, K, d, K + 10 * d), np.arange(100, 100 + n_runs)
     for policy in (LinUCBd(), Greedy()):
         one = lived(env, policy, runs, STEPS, linear.UNROLLED.get(d, linear.advance_linear))
-        for advance in (LANES[d][0], linear.advance(K, d)):
+        for advance in (LANES[d], linear.advance(K, d)):
             other = lived(env, policy, runs, STEPS, advance)
             np.testing.assert_array_equal(other[1], one[1])
             np.testing.assert_array_equal(other[2], one[2])
@@ -74,32 +74,27 @@ def test_however_runs_are_grouped(size: tuple[int, int], kind: str, seed: int, n
     np.testing.assert_array_equal(whole.suboptimal_pulls[:, rows], few.suboptimal_pulls)
 
 
-@pytest.mark.parametrize("turn", [lanes.turn_directly, lanes.turn_rows])
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
-def test_draws_are_turned_to_one_row_per_step_in_either_way(turn: Any, kind: Any) -> None:
-    tile, L, B = lanes.TILE, 16, 11
-    numbers, starts = np.arange(9 * B).astype(kind), np.array([B * min(lane, 8) for lane in range(L)])
+def test_draws_are_turned_to_one_row_per_step(kind: Any) -> None:
+    tile, G, B = lanes.TILE, 2, 11
+    numbers, starts = np.arange(9 * B).astype(kind), B * np.minimum(np.arange(16), 8).reshape(G, 8)
     for t, n in ((0, tile), (B - tile, tile), (B - 3, 3), (B - 1, 1)):
-        turned = np.zeros(tile * L, kind)
-        turn(numbers, starts, t, n, turned, L)
-        np.testing.assert_array_equal(
-            turned[: n * L].reshape(n, L), [[start + t + ahead for start in starts] for ahead in range(n)]
-        )
+        turned = np.zeros((tile * G, 8), kind)
+        lanes.turn(numbers, starts, t, n, turned, G)
+        np.testing.assert_array_equal(turned[: n * G], np.concatenate([starts + t + ahead for ahead in range(n)]))
 
 
-@pytest.mark.parametrize("look_up", [lanes.look_up_directly, lanes.look_up_rows])
 @pytest.mark.parametrize("width", [4, 5, 6, 7])
-def test_rows_of_a_table_are_turned_to_one_row_per_number_in_either_way(look_up: Any, width: int) -> None:
-    L, at_x, offset = 16, 8, 10
-    table, places = np.arange(1000.0), np.random.default_rng(width).integers(0, 900, 3 * L)
-    own = np.full(at_x + width * L + 3, -1.0)
-    look_up(table, places, 2 * L, offset, own, at_x, width, L)
-    wanted = [[place + offset + i for place in places[2 * L :]] for i in range(width)]
-    np.testing.assert_array_equal(own[at_x : at_x + width * L].reshape(width, L), wanted)
-    assert (own[:at_x] == -1).all()
-    assert (own[at_x + width * L :] == -1).all()
+def test_rows_of_a_table_are_turned_to_one_row_per_number(width: int) -> None:
+    offset, first = 10, 3
+    table, places = np.arange(1000.0), np.random.default_rng(width).integers(0, 900, (3, 8))
+    arms = np.full((first + width + 2, 8), -1.0)
+    lanes.look_up(table, places, 2, offset, arms, first, width)
+    np.testing.assert_array_equal(arms[first:-2], places[2] + offset + np.arange(width)[:, None])
+    assert (arms[:first] == -1).all()
+    assert (arms[-2:] == -1).all()
 
 
 def test_large_problems_are_not_put_into_lanes() -> None:
-    assert linear.advance(linear.MOST_ARMS + 1, 2) is linear.advance_alone_2
+    assert linear.advance(lanes.MOST_ARMS + 1, 2) is linear.advance_alone_2
     assert linear.advance(2, 6) is linear.advance_linear

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armspan.environments import BoxContexts, FiniteContexts
-from armspan.kernels import draws, linear
+from armspan.kernels import draws, lanes, linear
 from armspan.kernels.block import Tally
 from armspan.kernels.families import counts as counts_family
 from armspan.kernels.families import linear as linear_family
@@ -78,11 +78,11 @@ def test_rounding_does_not_build_up() -> None:
 
 
 @pytest.mark.parametrize("d", sorted(linear_family.ALONE))
-@pytest.mark.parametrize("n_arms", [4, linear_family.MOST_ARMS + 1])
+@pytest.mark.parametrize("n_arms", [4, lanes.MOST_ARMS + 1])
 def test_unrolled_kernels_choose_like_the_general_one(n_arms: int, d: int, monkeypatch: pytest.MonkeyPatch) -> None:
     env = BoxContexts(np.random.default_rng(d).normal(size=(n_arms, d)), -1, 1)
     unrolled = simulate(env, LinUCB(), horizon=3000, runs=4)
-    monkeypatch.setattr(linear_family, "MOST_ARMS", 0)
+    monkeypatch.setattr(lanes, "MOST_ARMS", 0)
     monkeypatch.delitem(linear_family.ALONE, d)
     general = simulate(env, LinUCB(), horizon=3000, runs=4)
     np.testing.assert_allclose(unrolled.pseudo_regret, general.pseudo_regret, rtol=1e-9)

@@ -16,6 +16,7 @@ from armspan.kernels.family import Family, Field, Seen
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import choose as optimism
+from armspan.kernels.vectors import EIGHT
 
 
 class LinearState(NamedTuple):
@@ -251,8 +252,6 @@ ALONE: dict[int, Callable[..., None]] = {
     5: advance_alone_5,
 }
 """The same where there are no lanes: sums may be reordered, which is faster."""
-MOST_ARMS = 5
-"""With more, all arms' learning costs more than what is gained."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,23 +260,23 @@ class InLanes:
 
     K: int
     alone: Callable[..., None]
-    wide: lanes.Lanes
+    together: Callable[..., None]
 
     @property
     def group(self) -> tuple[int, int]:
         """The runs of a group, and from how many on lanes pay."""
-        return self.wide.runs, self.wide.least
+        return EIGHT, lanes.least(self.K)
 
     def __call__(self, block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
-        R, rest = len(regret), len(regret) % self.wide.runs
         if state.b.shape[1] != self.K:  # one for all arms, which learn it one after the other
             self.alone(block, knobs, marks, state, regret, curve, tally)
             return
-        end = R if rest >= self.wide.least else R - rest
+        R, rest = len(regret), len(regret) % EIGHT
+        end = R if rest >= lanes.least(self.K) else R - rest
         if end == R:
-            self.wide.advance(block, knobs, marks, state, regret, curve, tally)
+            self.together(block, knobs, marks, state, regret, curve, tally)
             return
-        for advance, part in ((self.wide.advance, slice(0, end)), (self.alone, slice(end, R))):
+        for advance, part in ((self.together, slice(0, end)), (self.alone, slice(end, R))):
             if part.start < part.stop:
                 runs = {name: getattr(block, name)[part] for name in ("runs", "contexts", "noise")}
                 own, pulls = LinearState(*(array[part] for array in state)), Tally(tally.bins, tally.pulls[part])
@@ -286,7 +285,7 @@ class InLanes:
 
 def advance(K: int, d: int) -> Callable[..., None]:
     """The fastest kernel for this size."""
-    if d in lanes.LANES and K <= MOST_ARMS:
+    if d in lanes.LANES and K <= lanes.MOST_ARMS:
         return InLanes(K, UNROLLED[d], lanes.LANES[d])
     return ALONE.get(d, advance_linear)
 
