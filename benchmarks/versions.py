@@ -137,9 +137,11 @@ def main() -> None:
                     paths = [str(tree / "src"), str(HERE), os.environ.get("PYTHONPATH", "")]
                     settings = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
                     settings |= {"NUMBA_CACHE_DIR": str(Path(folder) / f"cache-{tree.name}")}
-                    command = [sys.executable, __file__, "--here", *["--gpu"] * args.gpu]
-                    told = subprocess.run(command, env=settings, check=True, stdout=subprocess.PIPE, text=True).stdout
-                    for name, taken in json.loads(told).items():
+                    command = [sys.executable, "-m", "benchmarks.versions", "--here", *["--gpu"] * args.gpu]
+                    done = subprocess.run(
+                        command, cwd=HERE, env=settings, check=True, stdout=subprocess.PIPE, text=True
+                    )
+                    for name, taken in json.loads(done.stdout).items():
                         times[name] = min(taken, times.get(name, float("inf")))
         finally:
             if old != given:

@@ -160,6 +160,26 @@ def test_box_features_with_a_gap_are_those_draws_that_have_it() -> None:
             assert stats.ks_2samp(x[:, a, j], free[leads >= 0.6][:, a, j]).pvalue > LEAST_P
 
 
+@pytest.mark.parametrize(
+    ("K", "d", "gap", "n_runs", "B"),
+    [(5, 4, 0.5, 3, 70), (2, 1, 0.3, 2, 10), (3, 1, 0.0, 1, 20), (10, 3, 0.05, 2, 140)],
+)
+def test_box_features_drawn_side_by_side_are_those_drawn_one_by_one(
+    K: int, d: int, gap: float, n_runs: int, B: int
+) -> None:
+    """One by one, as on a GPU, by plain Python."""
+    rng, runs, rows = np.random.default_rng(K + d), np.arange(5, 5 + n_runs), n_runs * B
+    low, u = -rng.random(d), np.empty((K * d + 3) // 4 * 4)
+    env = BoxContexts(rng.normal(size=(K, d)), low, low + 1 + rng.random(d), gap=gap)
+    block, seed = env.stream(7, runs).draw(100, B), np.uint64(7)
+    wanted = np.empty((rows, K, d)), np.empty((rows, K)), np.empty((rows, K))
+    for c in range(rows):
+        run, step = runs[c // B], 100 + c % B
+        draws.features(seed, run, step, env.low, env.high, env.theta, env.gap, u, *wanted, c, K, d)
+    for ours, theirs in zip((block.x, block.means, block.losses), wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("noise", [Gaussian(0.3), Rademacher(2.0)])
 def test_noise_is_the_same_in_every_environment(noise: Gaussian | Rademacher) -> None:
     table = drawn(FiniteContexts(np.ones((2, 3, 1)), [[1.0], [2.0]], noise=noise).stream(9, RUNS[:3]), 0, 100)

@@ -61,7 +61,7 @@ def test_sums_in_place_and_flags_of_all() -> None:
     np.testing.assert_array_equal(a[0], wanted)
 
 
-def test_blocks_are_turned_as_by_plain_python() -> None:
+def test_numbers_are_moved_as_by_plain_python() -> None:
     rng = np.random.default_rng(2)
     for kind in (np.float64, np.int64):
         source, starts = rng.integers(0, 99, 200).astype(kind), rng.integers(0, 180, (2, 8))
@@ -70,3 +70,16 @@ def test_blocks_are_turned_as_by_plain_python() -> None:
         turned(found, 1, 2, source, starts, 1, 5)
         vectors.turn_block(wanted, 1, 2, source, starts, 1, 5)
         np.testing.assert_array_equal(found, wanted)
+    numbers, places = rng.random(200), rng.permutation(24)[:16].reshape(2, 8) * 8
+    picked, given = np.zeros((3, 8)), np.zeros((2, 200))
+
+    @numba.njit(error_model="numpy")
+    def move(numbers: Any, places: Any, picked: Any, target: Any) -> None:
+        put(picked, 1, vectors.collect(numbers, places, 1, 3))
+        vectors.hand_out(target, places, 0, 2, numbers.reshape(25, 8), 4, 3)
+
+    move(numbers, places, picked, given[0])
+    np.testing.assert_array_equal(picked, [np.zeros(8), vectors.collect(numbers, places, 1, 3), np.zeros(8)])
+    vectors.hand_out(given[1], places, 0, 2, numbers.reshape(25, 8), 4, 3)
+    np.testing.assert_array_equal(*given)
+    assert (given[0] > 0).sum() == 32

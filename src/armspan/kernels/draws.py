@@ -11,6 +11,7 @@ import numpy as np
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.hints import apart, wide
 from armspan.kernels.philox import ARRIVALS, DELAYS, FEATURES, HALF, LOW, real, unit, words
+from armspan.kernels.vectors import EIGHT, FOUR, hand_out
 
 GAUSSIAN, RADEMACHER, BERNOULLI = 0, 1, 2
 QUARTER_TURN = math.pi * 2.0**-33
@@ -21,6 +22,8 @@ ROOT_OF_HALF = int(np.sqrt(np.float64(0.5)).view(np.int64))
 LOG_2_HIGH, LOG_2_LOW = 0.6931471804855391, 7.440617110012397e-11
 """log 2 in two parts, of which a small whole number times the first is exact."""
 MIDDLE = np.uint64(2**31)
+SIDE_BY_SIDE = 4096
+"""Features that are drawn together, at most: 32 kB, as much as the nearest cache holds."""
 
 
 fixed, put = apart("draws")
@@ -248,17 +251,82 @@ def features(seed, run, step, low, high, theta, gap, u, x, means, losses, c, K, 
         losses[c, a] = best - means[c, a]
 
 
+@inlined
+def features_side_by_side(seed, runs, steps, attempts, low, high, theta, u, means, best, second):
+    """`features` of several steps (n,) of several runs, one attempt each.
+
+    Changes u (4·calls, n), whose rows are then the features; means (K, n) of each arm; best and second (n,) of them.
+    """
+    K, d = theta.shape
+    calls = len(u) // 4
+    for j in range(calls):
+        u0, u1, u2, u3 = u[4 * j], u[4 * j + 1], u[4 * j + 2], u[4 * j + 3]
+        for i in range(steps.size):
+            w0, w1, w2, w3 = words(seed, runs[i], steps[i], attempts[i] * calls + j, FEATURES)
+            u0[i], u1[i], u2[i], u3[i] = unit(w0), unit(w1), unit(w2), unit(w3)
+    best[:], second[:], means[:] = LOWEST, LOWEST, 0.0
+    for a in range(K):
+        mean = means[a]
+        for j in range(d):
+            x, parameter, corner, width = u[a * d + j], theta[a, j], low[j], high[j] - low[j]
+            for i in range(steps.size):
+                x[i] = corner + width * x[i]
+                mean[i] += parameter * x[i]
+        for i in range(steps.size):
+            second[i] = max(second[i], min(best[i], mean[i]))
+            best[i] = max(best[i], mean[i])
+
+
+@inlined
+def hand_out_rows(numbers, n, places, used, target):
+    """The first n rows of numbers (…, W), one column for each place, as rows of a target (…, n) that is flat."""
+    pitch, whole = places.size // EIGHT, used // EIGHT if n >= FOUR else 0
+    eights, starts = numbers.reshape(-1, EIGHT), (places * n).reshape(-1, EIGHT)
+    for g in range(whole):
+        for j in range(0, n - FOUR, FOUR):
+            hand_out(target, starts, g, j, eights, j * pitch + g, pitch)
+        hand_out(target, starts, g, n - FOUR, eights, (n - FOUR) * pitch + g, pitch)  # the last four
+    for i in range(whole * EIGHT, used):
+        for j in range(n):
+            target[places[i] * n + j] = numbers[j, i]
+
+
 @exact_kernel
 def draw_box(seed, runs, first, low, high, theta, gap, x, means, losses):
-    """Features uniform in a box for a block of B steps. Changes x (R·B, K, d), means and losses (R·B, K).
+    """`features` of a block of B steps. Changes x (R·B, K, d), means and losses (R·B, K).
+
+    Many steps go side by side through the vector units. Those whose best arm does not lead by enough stay for another
+    attempt, and the next ones take the places of the others.
 
     low, high : (d,) corners of the box. gap : by how much the best arm leads at least.
     """
+    wide()
     K, d = theta.shape
-    u, B = np.empty((K * d + 3) // 4 * 4), x.shape[0] // runs.size
-    for r in range(runs.size):
-        for i in range(B):
-            features(seed, runs[r], first + i, low, high, theta, gap, u, x, means, losses, r * B + i, K, d)
+    n, rows, B, calls = K * d, len(x), len(x) // runs.size, (K * d + 3) // 4
+    width = min(max(SIDE_BY_SIDE // n, EIGHT), 128, rows + 7) // EIGHT * EIGHT
+    u, mean, lost = np.empty((4 * calls, width)), np.empty((K, width)), np.empty((K, width))
+    best, second, places = np.empty(width), np.empty(width), np.empty(width, np.int64)
+    own, steps, attempts = np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width, np.int64)
+    coming, waiting, r, t = 0, 0, 0, 0
+    while coming < rows or waiting > 0:
+        while waiting < width and coming < rows:
+            places[waiting], attempts[waiting], own[waiting], steps[waiting] = coming, 0, runs[r], first + t
+            coming, waiting, t = coming + 1, waiting + 1, t + 1
+            if t == B:
+                r, t = r + 1, 0
+        features_side_by_side(seed, own, steps, attempts, low, high, theta, u, mean, best, second)
+        for a in range(K):
+            for i in range(width):
+                lost[a, i] = best[i] - mean[a, i]
+        hand_out_rows(u, n, places, waiting, x.reshape(-1))
+        hand_out_rows(mean, K, places, waiting, means.reshape(-1))
+        hand_out_rows(lost, K, places, waiting, losses.reshape(-1))
+        drawn, waiting = waiting, 0
+        for i in range(drawn):
+            if best[i] - second[i] < gap:  # what was handed out is overwritten by the next attempt
+                places[waiting], attempts[waiting] = places[i], attempts[i] + 1
+                own[waiting], steps[waiting] = own[i], steps[i]
+                waiting += 1
 
 
 @exact_kernel

@@ -16,7 +16,7 @@ import numpy as np
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
 from armspan.kernels.hints import wide
-from armspan.kernels.vectors import EIGHT, FOUR, all_of, eight, get, magnitude, pick, put, root, turn_block
+from armspan.kernels.vectors import EIGHT, FOUR, all_of, collect, eight, get, magnitude, pick, put, root, turn_block
 
 LOWEST = -1e300
 SHORT = platform.machine().lower() in ("aarch64", "arm64")
@@ -60,6 +60,16 @@ def look_up(table, places, which, offset, arms, row, width):
 
 
 @inlined
+def look_up_own(x, means, losses, first, places, which, k, arms, row, d):
+    """The same without a table, which would be read only once: from places (n, 8) in means and losses, first in x."""
+    turn_block(arms, row, 1, x, first, which, k * d)
+    for i in range(FOUR, d):
+        put(arms, row + i, collect(x, first, which, k * d + i))
+    put(arms, row + d, collect(means, places, which, k))
+    put(arms, row + d + 1, collect(losses, places, which, k))
+
+
+@inlined
 def lanes(block, alpha, marks, state, regret, curve, tally, d):
     """`life.live` of the linear family, for groups of eight runs. Changes what that changes.
 
@@ -75,11 +85,14 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
     at_gain, at_index, at_costly, at_z, size = at_x + d + 3, at_x + d + 4, at_x + d + 5, at_x + d + 6, at_x + 2 * d + 6
     G = max(min(CACHE // (K * size * EIGHT * 8), MOST_GROUPS, (R + EIGHT - 1) // EIGHT), 1)
     L = G * EIGHT
-    arms, table, index = rows_of_eight(G * K * size), world(block.x, block.means, block.losses), np.empty(K)
+    tabled = d < FOUR or len(block.x) < block.contexts.size
+    x, means, losses = block.x.reshape(-1), block.means.reshape(-1), block.losses.reshape(-1)
+    arms, table, index = rows_of_eight(G * K * size), world(x, means, losses, d if tabled else 0), np.empty(K)
     lost, leading, found, draws = rows_of_eight(G), rows_of_eight(G), rows_of_eight(2), rows_of_eight(TILE * G)
     starts, places = rows_of_eight(G).view(np.int64), rows_of_eight(TILE * G).view(np.int64)
     contexts, noises, B = block.contexts.reshape(-1), block.noise.reshape(-1), block.noise.shape[1]
-    flat, one, none = places.reshape(-1), eight(1.0), eight(0.0)
+    features_from = rows_of_eight(TILE * G).view(np.int64)
+    one, none = eight(1.0), eight(0.0)
     for first in range(0, R, L):
         groups = min(G, (R - first + EIGHT - 1) // EIGHT)
         for g in range(G):
@@ -105,13 +118,18 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                     n = min(TILE, marks[m] - t)
                     turn(contexts, starts, t, n, places, G)
                     turn(noises, starts, t, n, draws, G)
-                    for i in range(TILE * L):
-                        flat[i] *= K * width
+                    for row in range(TILE * G):
+                        for lane in range(EIGHT):
+                            places[row, lane] *= K * width if tabled else K
+                            features_from[row, lane] = places[row, lane] * d
                 for g in range(groups):
                     best, second = eight(LOWEST), eight(LOWEST)
                     for k in range(K):
                         own = (g * K + k) * size
-                        look_up(table, places, now + g, k * width, arms, own + at_x, width)
+                        if tabled:
+                            look_up(table, places, now + g, k * width, arms, own + at_x, width)
+                        else:
+                            look_up_own(x, means, losses, features_from, places, now + g, k, arms, own + at_x, d)
                         x_0 = get(arms, own + at_x)
                         mean, variance = get(arms, own + at_theta) * x_0, x_0 * (get(arms, own + at_inverse) * x_0)
                         for i in range(1, d):
@@ -199,16 +217,14 @@ def rows_of_eight(n):
 
 
 @exact_kernel
-def world(x, means, losses):
-    """The tables as one flat array: for each context and arm its features, mean reward and loss."""
-    n, K, d = x.shape
-    table = np.empty(n * K * (d + 2))
-    for c in range(n):
-        for k in range(K):
-            row = (c * K + k) * (d + 2)
-            for i in range(d):
-                table[row + i] = x[c, k, i]
-            table[row + d], table[row + d + 1] = means[c, k], losses[c, k]
+def world(x, means, losses, d):
+    """The tables as one flat array: for each context and arm d features, mean reward and loss; nothing for d = 0."""
+    table = np.empty(means.size * (d + 2) if d > 0 else 0)
+    for c in range(len(table) // (d + 2)):
+        row = c * (d + 2)
+        for i in range(d):
+            table[row + i] = x[c * d + i]
+        table[row + d], table[row + d + 1] = means[c], losses[c]
     return table
 
 

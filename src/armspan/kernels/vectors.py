@@ -15,9 +15,11 @@ from numba.extending import lower_builtin, models, register_model
 
 FOUR, EIGHT = 4, 8
 WORDS, NUMBERS, FLAGS = (ir.VectorType(kind, EIGHT) for kind in (ir.IntType(32), ir.DoubleType(), ir.IntType(1)))
+EVERY_OTHER = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
+"""What is taken of two vectors: their even numbers in turns, or their odd ones."""
 MIXES = (
     ([0, 1, 2, 3], [4, 5, 6, 7], [[0, 1, 2, 3, 4, 5, 6, 7]] * 4),
-    ([0, 0, 2, 2], [1, 1, 3, 3], [[0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]] * 2),
+    ([0, 0, 2, 2], [1, 1, 3, 3], [*EVERY_OTHER] * 2),
     ([0, 1, 0, 1], [2, 3, 2, 3], [[0, 1, 8, 9, 4, 5, 12, 13]] * 2 + [[2, 3, 10, 11, 6, 7, 14, 15]] * 2),
 )
 """Eight rows of four become four of eight in three rounds: which two vectors are mixed, and what is taken of both."""
@@ -71,6 +73,11 @@ def all_of(flags):
     return flags.all()
 
 
+def collect(source, starts, which, offset):
+    """A number of source from each of eight starts (n, 8), those in row `which`, plus offset."""
+    return np.array([source[starts[which, lane] + offset] for lane in range(EIGHT)])
+
+
 def turn_block(target, row, pitch, source, starts, which, offset):
     """Four numbers of source from each of eight starts (n, 8), those in row `which`, plus offset: as rows of target.
 
@@ -80,6 +87,13 @@ def turn_block(target, row, pitch, source, starts, which, offset):
     for i in range(FOUR):
         for lane in range(EIGHT):
             target[row + i * pitch, lane] = source[starts[which, lane] + offset + i]
+
+
+def hand_out(target, starts, which, offset, source, row, pitch):
+    """The other way round: four rows of source (n, 8), pitch rows apart, as four numbers of target from each start."""
+    for i in range(FOUR):
+        for lane in range(EIGHT):
+            target[starts[which, lane] + offset + i] = source[row + i * pitch, lane]
 
 
 def known(function, result, *kinds):
@@ -136,14 +150,29 @@ def _all_of(context, builder, signature, args):
     return builder.icmp_unsigned("==", builder.bitcast(args[0], ir.IntType(8)), ir.IntType(8)(255))
 
 
+def starting_points(context, builder, kind, starts, which):
+    """The eight numbers in a row of starts, one by one."""
+    first, place = builder.mul(which, which.type(EIGHT)), context.make_array(kind)(context, builder, starts).data
+    return [builder.load(builder.gep(place, [builder.add(first, which.type(lane))])) for lane in range(EIGHT)]
+
+
+@known(collect, numbers, *[types.Array] * 2, *[types.Integer] * 2)
+def _collect(context, builder, signature, args):
+    (source, starts, _, _), (of, where, which, offset) = signature.args, args
+    place, together = context.make_array(source)(context, builder, of).data, ir.Constant(NUMBERS, ir.Undefined)
+    for lane, start in enumerate(starting_points(context, builder, starts, where, which)):
+        number = builder.load(builder.gep(place, [builder.add(start, offset)]))
+        together = builder.insert_element(together, number, ir.IntType(32)(lane))
+    return together
+
+
 @known(turn_block, types.none, types.Array, *[types.Integer] * 2, *[types.Array] * 2, *[types.Integer] * 2)
 def _turn_block(context, builder, signature, args):
     (target, _, _, source, starts, _, _), (to, row, pitch, of, where, which, offset) = signature.args, args
-    first, rows = builder.mul(which, which.type(EIGHT)), []
-    for lane in range(EIGHT):
-        place = context.make_array(starts)(context, builder, where).data
-        start = builder.load(builder.gep(place, [builder.add(first, which.type(lane))]))
-        rows.append(builder.load(neighbours(context, builder, source, of, builder.add(start, offset), FOUR), align=8))
+    rows = [
+        builder.load(neighbours(context, builder, source, of, builder.add(start, offset), FOUR), align=8)
+        for start in starting_points(context, builder, starts, where, which)
+    ]
     for ones, others, masks in MIXES:
         rows = [
             builder.shuffle_vector(rows[i], rows[j], ir.Constant(WORDS, mask))
@@ -152,6 +181,27 @@ def _turn_block(context, builder, signature, args):
     for i, turned in enumerate(rows):
         place = builder.add(row, builder.mul(pitch, row.type(i)))
         builder.store(turned, neighbours(context, builder, target, to, place), align=8)
+    return context.get_dummy_value()
+
+
+@known(hand_out, types.none, *[types.Array] * 2, *[types.Integer] * 2, types.Array, *[types.Integer] * 2)
+def _hand_out(context, builder, signature, args):
+    (target, starts, _, _, source, _, _), (to, where, which, offset, of, row, pitch) = signature.args, args
+    rows = [
+        builder.load(
+            neighbours(context, builder, source, of, builder.add(row, builder.mul(pitch, row.type(i)))), align=8
+        )
+        for i in range(FOUR)
+    ]
+    pairs = [
+        [builder.shuffle_vector(*rows[i : i + 2], ir.Constant(WORDS, mask)) for i in (0, 2)] for mask in EVERY_OTHER
+    ]
+    for lane, start in enumerate(starting_points(context, builder, starts, where, which)):
+        first = lane // 2 * 2
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), FOUR), [first, first + 1, first + EIGHT, first + EIGHT + 1])
+        turned = builder.shuffle_vector(*pairs[lane % 2], mask)
+        place = neighbours(context, builder, target, to, builder.add(start, offset), FOUR)
+        builder.store(turned, place, align=8)
     return context.get_dummy_value()
 
 
