@@ -22,6 +22,7 @@ NUMERIC = [
     "tests/kernels/test_choice.py",
     "tests/kernels/test_draws.py",
     "tests/kernels/test_lanes.py",
+    "tests/kernels/test_lanes_of_counts.py",
     "tests/kernels/test_linear.py",
     "tests/kernels/test_philox.py",
     "tests/kernels/test_vectors.py",
@@ -37,7 +38,7 @@ NUMERIC = [
 ALL_POLICIES = ["tests/policies"]
 """Beside those, unless it must be short: every family has kernels, which are compiled for every processor."""
 UNROLLED = "test_lanes_and_runs_alone_agree or test_however_runs_are_grouped or test_unrolled_kernels"
-FEWER = ["-k", f"not ({UNROLLED}) or 2-2- or [6-2]"]
+FEWER = ["-k", f"not ({UNROLLED}) or 2-2- or [6-2] or (lanes_of_counts and 16-2-)"]
 """If it must be short: kernels for other numbers of features are the same code, compiled once more for each."""
 BLAS = {
     "x86_64": {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"},

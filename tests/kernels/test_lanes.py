@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, Rademacher
 from armspan.kernels import lanes
 from armspan.kernels.block import Tally
-from armspan.kernels.families import linear
+from armspan.kernels.families import family, linear
 from armspan.kernels.lanes import LANES
 from armspan.policies import Greedy, LinUCBd
 from armspan.policies.learners import FamilyLearner
@@ -36,7 +36,7 @@ def world(kind: str, K: int, d: int, seed: int) -> Any:
 
 def lived(env: Any, policy: Any, runs: Any, steps: int, advance: Any) -> tuple[FamilyLearner, Any, Any]:
     """A learner after so many steps by one kernel, its curve and its suboptimal pulls."""
-    learner = FamilyLearner(linear.FAMILY, env, runs, policy.knobs(env))
+    learner = FamilyLearner(family(policy.compiled), env, runs, policy.knobs(env))
     learner._kernel = advance
     marks = np.unique([1, 2, 9, steps // 2, steps])
     curve, pulls = np.empty((runs.size, marks.size)), np.zeros((runs.size, octaves.count(steps), env.n_arms), np.uint32)

@@ -67,11 +67,22 @@ def four_triangles(store, k0, k1, k2, k3, x):
 
 @part
 def products(x, row, pairs):
-    """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs."""
-    start = np.uint64(0)
-    for i in range(np.uint64(x.shape[1])):
-        for j in range(i):
-            pairs[0, start + j] = 2.0 * x[row, i] * x[row, j]
+    """Of a context that arms share, x_i x_j for every entry of a triangle, twice off the diagonal. Changes pairs.
+
+    Four at a time, where x has four more; those beyond the diagonal are overwritten by the next row of the triangle.
+    """
+    d, start = np.uint64(x.shape[1]), np.uint64(0)
+    for i in range(d):
+        twice, j = 2.0 * x[row, i], np.uint64(0)
+        while j < i and j + FOUR <= d:
+            at = start + j
+            one, two = twice * x[row, j], twice * x[row, j + ONE]
+            three, four = twice * x[row, j + TWO], twice * x[row, j + THREE]
+            pairs[0, at], pairs[0, at + ONE], pairs[0, at + TWO], pairs[0, at + THREE] = one, two, three, four
+            j += FOUR
+        while j < i:
+            pairs[0, start + j] = twice * x[row, j]
+            j += ONE
         pairs[0, start + i] = x[row, i] * x[row, i]
         start += i + ONE
 
@@ -89,7 +100,10 @@ def products_of_many(x, pairs):
 
 @inlined
 def paired_form(store, k, d, pairs):
-    """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way."""
+    """xᵀV⁻¹x as one long product with `products`; with several arms and few features it is the fastest way.
+
+    Zeros at its end make whole vectors of them, and meet numbers of V.
+    """
     form, start = 0.0, np.uint64(d)
     for i in range(np.uint64(pairs.size)):
         form += store[k, start + i] * pairs[0, i]

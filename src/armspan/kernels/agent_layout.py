@@ -42,7 +42,7 @@ LARGEST_PAIRS = 64
 
 def scratch_size(d):
     """How much room for intermediate results: (d,); and x_i x_j of a triangle, or two rows in single precision."""
-    return d + d * (d + 1) // 2 if d <= LARGEST_PAIRS else d + (d + 7) // 8 * 8
+    return d + (d * (d + 1) // 2 + 7) // 8 * 8 if d <= LARGEST_PAIRS else d + (d + 7) // 8 * 8
 
 
 def in_lines(size):

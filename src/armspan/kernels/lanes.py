@@ -70,6 +70,23 @@ def look_up_own(x, means, losses, first, places, which, k, arms, row, d):
 
 
 @inlined
+def toss(found, rows, at, pitch, index, block, first, step):
+    """Where arms are tied, let chance choose, and nobody else be the best. Changes rows and index (K,).
+
+    found : (2, 8) which lanes have a tie, and the best index. rows : each arm's indices, from row `at` on, one every
+    `pitch` rows. first : the run in lane 0.
+    """
+    for lane in range(EIGHT):
+        if found[0, lane] > 0.0:
+            for k in range(index.size):
+                index[k] = rows[at + k * pitch, lane]
+            run = block.runs[min(first + lane, block.runs.size - 1)]
+            chosen = break_tie(index, found[1, lane], block.unit, block.seed, run, step)
+            for k in range(index.size):
+                rows[at + k * pitch, lane] = found[1, lane] if k == chosen else LOWEST
+
+
+@inlined
 def lanes(block, alpha, marks, state, regret, curve, tally, d):
     """`life.live` of the linear family, for groups of eight runs. Changes what that changes.
 
@@ -150,15 +167,9 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                     if not all_of(clear):
                         put(found, 0, pick(clear, none, one))
                         put(found, 1, best)
-                        for lane in range(EIGHT):
-                            if found[0, lane] > 0.0:
-                                for k in range(K):
-                                    index[k] = arms[(g * K + k) * size + at_index, lane]
-                                run = block.runs[min(first + g * EIGHT + lane, R - 1)]
-                                chosen = break_tie(index, found[1, lane], unit, block.seed, run, block.first + t)
-                                for k in range(K):  # so that it alone is the best
-                                    alone = found[1, lane] if k == chosen else LOWEST
-                                    arms[(g * K + k) * size + at_index, lane] = alone
+                        toss(
+                            found, arms, g * K * size + at_index, size, index, block, first + g * EIGHT, block.first + t
+                        )
                 for g in range(groups):
                     noise, luck, total_loss = get(draws, now + g), eight(0.0), get(lost, g)
                     best = get(leading, g)

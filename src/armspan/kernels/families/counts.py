@@ -1,17 +1,19 @@
 """Pulls and reward sums of every context and arm: UCB for each context on its own."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels import counts
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels import lanes_of_counts as lanes
+from armspan.kernels._compile import exact_kernel, inlined, kernel
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.grouped import Grouped
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live, nothing
 
@@ -46,10 +48,22 @@ def learn(own, scratch, a, x, c, y, d):
     reward_sums[c, a] += y
 
 
-@kernel
+@exact_kernel
 def advance_counts(block, knobs, marks, state, regret, curve, tally):
-    """`live` for any numbers of arms and contexts."""
+    """`live` for any numbers of arms and contexts; in strict arithmetic, as in lanes."""
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
+
+
+def fits(block: Block, state: Any) -> bool:
+    """Whether a block is long enough for lanes."""
+    return block.contexts.shape[1] >= lanes.STEPS_PER_CONTEXT * len(block.means)
+
+
+def advance(K: int, d: int) -> Callable[..., None]:
+    """The fastest kernel for so many arms."""
+    if K > lanes.MOST_ARMS:
+        return advance_counts
+    return Grouped(advance_counts, lanes.advance_counts_in_lanes, lanes.LEAST, fits)
 
 
 @kernel
@@ -93,7 +107,7 @@ FAMILY = Family(
     fresh=lambda state, numbers: None,
     choose=choose,
     learn=learn,
-    advance=lambda K, d: advance_counts,
+    advance=advance,
     late=late_counts,
     choose_once=choose_counts,
     learn_once=learn_counts,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +9,13 @@ import numpy as np
 from armspan._typing import FloatArray
 from armspan.kernels import lanes, linear
 from armspan.kernels._compile import exact_kernel, inlined, kernel
-from armspan.kernels.block import Block, Tally
+from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
+from armspan.kernels.grouped import Grouped
 from armspan.kernels.late import live_late
 from armspan.kernels.life import choose_once, learn_once, live
 from armspan.kernels.linear import choose as optimism
-from armspan.kernels.vectors import EIGHT
 
 
 class LinearState(NamedTuple):
@@ -254,39 +253,10 @@ ALONE: dict[int, Callable[..., None]] = {
 """The same where there are no lanes: sums may be reordered, which is faster."""
 
 
-@dataclass(frozen=True, eq=False)
-class InLanes:
-    """A kernel for K arms: groups of runs in lanes; the last runs one by one, if they are few."""
-
-    K: int
-    alone: Callable[..., None]
-    together: Callable[..., None]
-
-    @property
-    def group(self) -> tuple[int, int]:
-        """The runs of a group, and from how many on lanes pay."""
-        return EIGHT, lanes.least(self.K)
-
-    def __call__(self, block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
-        if state.b.shape[1] != self.K:  # one for all arms, which learn it one after the other
-            self.alone(block, knobs, marks, state, regret, curve, tally)
-            return
-        R, rest = len(regret), len(regret) % EIGHT
-        end = R if rest >= lanes.least(self.K) else R - rest
-        if end == R:
-            self.together(block, knobs, marks, state, regret, curve, tally)
-            return
-        for advance, part in ((self.together, slice(0, end)), (self.alone, slice(end, R))):
-            if part.start < part.stop:
-                runs = {name: getattr(block, name)[part] for name in ("runs", "contexts", "noise")}
-                own, pulls = LinearState(*(array[part] for array in state)), Tally(tally.bins, tally.pulls[part])
-                advance(block._replace(**runs), knobs, marks, own, regret[part], curve[part], pulls)
-
-
 def advance(K: int, d: int) -> Callable[..., None]:
-    """The fastest kernel for this size."""
+    """The fastest kernel for this size. Lanes are for arms that each have their own knowledge."""
     if d in lanes.LANES and K <= lanes.MOST_ARMS:
-        return InLanes(K, UNROLLED[d], lanes.LANES[d])
+        return Grouped(UNROLLED[d], lanes.LANES[d], lanes.least(K), lambda _, state: state.b.shape[1] == K)
     return ALONE.get(d, advance_linear)
 
 
