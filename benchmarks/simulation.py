@@ -15,7 +15,8 @@ from armspan._cores import available_cores
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 from armspan.kernels import lanes
 from armspan.kernels.block import Tally
-from armspan.policies import LinUCBd
+from armspan.kernels.families import counts
+from armspan.policies import ContextUCB, LinUCBd
 from armspan.simulation import simulate
 from benchmarks import numpy_rivals
 
@@ -116,7 +117,22 @@ def in_lanes() -> None:
         alone, together, draws = times["alone"], times["lanes"], times["draws"]
         row = f"  {f'{K}, {d}':<8}{alone:>12.1f}{together:>12.1f}{alone / together:>7.1f}x"
         print(f"{row}{draws:>14.1f}{together / draws:>15.1f}x")
-    env, steps = problems[2, 2], 100_000
+    env, steps = problems[2, 2], 50_000
+    simulate(env, ContextUCB(), horizon=64, runs=runs, workers=1, engine="cpu")
+
+    def by_context(*, together: bool) -> None:
+        with patch.object(counts, "fits", counts.fits if together else lambda *_: False):
+            simulate(env, ContextUCB(), horizon=steps, runs=runs, workers=1, checkpoints=[steps], engine="cpu")
+
+    times = best_side_by_side(
+        {
+            "alone": (partial(by_context, together=False), steps * runs),
+            "lanes": (partial(by_context, together=True), steps * runs),
+        }
+    )
+    alone, together = times["alone"], times["lanes"]
+    print(f"  2 arms, UCB per context: one by one {alone:.1f}, in lanes {together:.1f}: {alone / together:.1f}x")
+    steps = 100_000
     times = best_side_by_side(
         {
             "ours": (partial(simulated, env, lanes.MOST_ARMS, steps, RUNS, cores), steps * RUNS),

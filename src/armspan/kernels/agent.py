@@ -242,7 +242,7 @@ def look_many(head, arms, store, x, mean, width):
 def look_paired(arms, store, x, mean, width):
     """`look_many` for few features and arms that all have V⁻¹: a context after the other, arms in fours."""
     d, K = x.shape[1], mean.shape[1]
-    pairs = np.zeros((1, lines(d * (d + 1) // 2)))
+    pairs = np.zeros((1, min(lines(d * (d + 1) // 2), d * (d + 1))))  # no longer than both triangles
     for row in range(x.shape[0]):
         products(x, row, pairs)
         for k in range(0, K - 3, 4):
