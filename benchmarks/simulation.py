@@ -15,7 +15,7 @@ from armspan._cores import available_cores
 from armspan.environments import BoxContexts, Environment, FiniteContexts, paper_1a, paper_1c
 from armspan.kernels import lanes
 from armspan.kernels.block import Tally
-from armspan.kernels.families import counts
+from armspan.kernels.grouped import Grouped
 from armspan.policies import ContextUCB, LinUCBd
 from armspan.simulation import simulate
 from benchmarks import numpy_rivals
@@ -121,7 +121,7 @@ def in_lanes() -> None:
     simulate(env, ContextUCB(), horizon=64, runs=runs, workers=1, engine="cpu")
 
     def by_context(*, together: bool) -> None:
-        with patch.object(counts, "fits", counts.fits if together else lambda *_: False):
+        with patch.object(Grouped, "fits", Grouped.fits if together else lambda *_: False):
             simulate(env, ContextUCB(), horizon=steps, runs=runs, workers=1, checkpoints=[steps], engine="cpu")
 
     times = best_side_by_side(

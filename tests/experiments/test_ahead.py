@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from armspan import UCB1, LinUCB, LinUCBd, Oracle
+import numpy as np
+
+from armspan import UCB1, ContextUCB, LinUCB, LinUCBd, Oracle
 from armspan.environments import DelayedRewards, paper_1a, paper_1b, paper_1c
-from armspan.experiments.ahead import _begin, _by_kernel
-from armspan.kernels.families import family
+from armspan.experiments.ahead import _begin, _by_kernel, _steps
+from armspan.kernels.families import counts, family
+from armspan.kernels.grouped import Grouped
 
 SCRIPT = """
 import json
@@ -50,6 +53,14 @@ def test_every_kernel_is_compiled_once() -> None:
     assert family("linear").late is not None
 
 
+def test_blocks_are_long_enough_for_the_kernel_that_is_compiled() -> None:
+    env, kernel = paper_1a(), counts.advance(2, 2)
+    block = env.stream(0, np.arange(8)).draw(0, _steps(env, [ContextUCB()]))
+    assert isinstance(kernel, Grouped)
+    assert kernel.fits(block, (np.zeros((8, 8, 2)),))
+    assert _steps(env, [LinUCBd()]) == 2
+
+
 def test_only_compiling_is_silent() -> None:
-    _begin((paper_1a(), [UCB1()], 1))
+    _begin((paper_1a(), [UCB1()], 1, 2))
     assert not logging.getLogger("armspan").disabled

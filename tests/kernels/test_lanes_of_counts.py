@@ -8,6 +8,7 @@ import pytest
 from armspan.environments import Bernoulli, FiniteContexts
 from armspan.kernels import lanes_of_counts as lanes
 from armspan.kernels.families import counts
+from armspan.kernels.grouped import Grouped
 from armspan.policies import ContextUCB
 from armspan.simulation import simulate
 from tests.kernels.test_lanes import STEPS, lived
@@ -41,7 +42,9 @@ def test_many_contexts_are_not_put_into_lanes() -> None:
     for n, fits in ((4, True), (40, False)):
         env = FiniteContexts(np.ones((2, n, 1)), [[1.0], [2.0]])
         block = env.stream(1, np.arange(8)).draw(0, 200)
-        assert counts.fits(block, None) == fits
+        kernel = counts.advance(2, 1)
+        assert isinstance(kernel, Grouped)
+        assert kernel.fits(block, (np.zeros((8, n, 2)),)) == fits
         whole = simulate(env, ContextUCB(), horizon=200, runs=20, engine="cpu")
         few = simulate(env, ContextUCB(), horizon=200, runs=[0, 19], engine="cpu")
         np.testing.assert_array_equal(whole.pseudo_regret[:, [0, 19]], few.pseudo_regret)

@@ -32,7 +32,7 @@ with _compile.recorded() as compiled:
     for env in (armspan.environments.paper_1a(), armspan.environments.paper_1b(), armspan.environments.paper_1c(1)):
         for policies in ([armspan.LinUCBd(), armspan.LinUCB(), armspan.Greedy(), armspan.LinTS()],):
             armspan.simulate(env, policies, horizon=9000, runs=2)
-    armspan.simulate(armspan.environments.paper_1a(), armspan.ContextUCB(), horizon=50, runs=2)
+    armspan.simulate(armspan.environments.paper_1a(), armspan.ContextUCB(), horizon=200, runs=9)
 print(json.dumps([one.name for one in compiled]))
 """
 

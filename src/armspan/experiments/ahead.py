@@ -18,7 +18,7 @@ Work = tuple[Environment, list[Policy]]
 
 def compile_ahead(work: Iterable[Work], *, runs: int, progress: Progress) -> None:
     """Let all kernels be compiled, and kept on disk, that so many runs of policies in these environments use."""
-    parts, done = [(env, policies, runs) for env, policies in _by_kernel(work)], count(1)
+    parts, done = [(*those, runs, _steps(*those)) for those in _by_kernel(work)], count(1)
     options: dict[str, Any] = {"backend": "processes", "workers": available_cores()}
     map_reduce(_begin, parts, len, **options, arrived=lambda _, result: progress(next(done), len(parts)))
 
@@ -30,18 +30,27 @@ def _by_kernel(work: Iterable[Work]) -> list[Work]:
         own = dict[Any, Work]()
         for policy in policies:
             if policy.compiled is not None:
-                how = family(policy.compiled)
-                kernel = how.late if env.late and policy.learns else how.advance(env.n_arms, env.n_features)
-                own.setdefault(getattr(kernel, "alone", kernel), (env, []))[1].append(policy)
+                kernel = _kernel(env, policy)
+                own.setdefault(getattr(kernel, "together", kernel), (env, []))[1].append(policy)
         found |= {kernel: those for kernel, those in own.items() if kernel not in found}
     return list(found.values())
 
 
+def _kernel(env: Environment, policy: Policy) -> Any:
+    how = family(str(policy.compiled))
+    return how.late if env.late and policy.learns else how.advance(env.n_arms, env.n_features)
+
+
+def _steps(env: Environment, policies: list[Policy]) -> int:
+    """How many steps are enough for the kernel to be used."""
+    return max(2, getattr(_kernel(env, policies[0]), "steps_per_context", 0) * (env.n_contexts or 0))
+
+
 def _begin(part: Any) -> None:
     """The first steps of some policies, without a word. Whoever runs the rest hears what there is to say."""
-    (env, policies, runs), log = part, logging.getLogger("armspan")
+    (env, policies, runs, steps), log = part, logging.getLogger("armspan")
     heard, log.disabled = log.disabled, True
     try:
-        simulate(env, policies, horizon=2, runs=runs, workers=1, engine="cpu")
+        simulate(env, policies, horizon=steps, runs=runs, workers=1, engine="cpu")
     finally:
         log.disabled = heard  # others may use the same process

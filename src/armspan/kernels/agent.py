@@ -506,8 +506,8 @@ def chosen(S, store, sketch, pairs, x):
     """The arm with the largest index for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
 
     With pruning on, arms that cannot win by `variance_bound` are not looked at any further, and the answer is the same;
-    so it is with sketches. sketch : None does without. pairs (1, d(d + 1)/2), for x (d,) : changed; with it, arms are
-    looked at in fours. What depends on those or on x.ndim alone is left out when it is compiled.
+    so it is with sketches. sketch : None does without. pairs : `room_for_pairs`, for x (d,), which is changed; with it,
+    arms are looked at in fours. What depends on those or on x.ndim alone is left out when it is compiled.
     """
     K, d, begin, _, _ = borders(S)
     arms = matrix(S, begin, K, THETA + d)
@@ -559,7 +559,7 @@ def chosen(S, store, sketch, pairs, x):
 
 @inlined
 def room_for_pairs(S):
-    """Where an agent's one array has room for the products of two features."""
+    """Where an agent's one array has room for the products of two features, and zeros up to whole vectors."""
     d = borders(S)[1]
     return matrix(S, HEAD + d, 1, lines(d * (d + 1) // 2))
 

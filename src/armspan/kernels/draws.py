@@ -23,7 +23,7 @@ LOG_2_HIGH, LOG_2_LOW = 0.6931471804855391, 7.440617110012397e-11
 """log 2 in two parts, of which a small whole number times the first is exact."""
 MIDDLE = np.uint64(2**31)
 SIDE_BY_SIDE = 4096
-"""Features that are drawn together, at most: 32 kB, as much as the nearest cache holds."""
+"""Features that are drawn together, or those of eight steps: 32 kB, as much as the nearest cache holds."""
 
 
 fixed, put = apart("draws")

@@ -12,19 +12,25 @@ from armspan.kernels.vectors import EIGHT
 class Grouped:
     """A family's `advance` in both forms, which agree to the last bit.
 
-    least : from how many runs on a group is faster than the same runs one by one. fits : whether lanes can be used, and
-    pay, for a block and a state.
+    least : from how many runs on a group is faster than the same runs one by one. steps_per_context : how many steps a
+    block must have for each context, for lanes to pay. models : how many a state must have for lanes; None: any number.
     """
 
     alone: Callable[..., None]
     together: Callable[..., None]
     least: int
-    fits: Callable[[Block, Any], bool]
+    steps_per_context: int = 0
+    models: int | None = None
 
     @property
     def group(self) -> tuple[int, int]:
         """The runs of a group, and from how many on lanes pay."""
         return EIGHT, self.least
+
+    def fits(self, block: Block, state: Any) -> bool:
+        """Whether lanes can be used, and pay."""
+        enough = block.contexts.shape[1] >= self.steps_per_context * len(block.means)
+        return enough and self.models in (None, state[0].shape[1])
 
     def __call__(self, block: Block, knobs: Any, marks: Any, state: Any, regret: Any, curve: Any, tally: Tally) -> None:
         R, rest = len(regret), len(regret) % EIGHT

@@ -1,6 +1,6 @@
 """Several runs in one instruction: small linear problems, with eight runs at a time in the vector units.
 
-Every arm learns, with weight 0 or 1, instead of a branch. Nothing is gathered number by number, which is slow: a row of
+Every arm learns, with weight 0 or 1, instead of a branch. Little is gathered number by number, which is slow: a row of
 a table is read as a whole for each run, and eight rows are turned in the registers. All arms are scored for a group of
 runs before any of them learns, so that roots, which take the processor long, follow each other closely.
 

@@ -90,7 +90,10 @@ def turn_block(target, row, pitch, source, starts, which, offset):
 
 
 def hand_out(target, starts, which, offset, source, row, pitch):
-    """The other way round: four rows of source (n, 8), pitch rows apart, as four numbers of target from each start."""
+    """The other way round: four rows of source (n, 8), pitch rows apart, as four numbers of target from each start.
+
+    No two of these may overlap.
+    """
     for i in range(FOUR):
         for lane in range(EIGHT):
             target[starts[which, lane] + offset + i] = source[row + i * pitch, lane]

@@ -132,7 +132,7 @@ def _simulation(d: int) -> Callable[[], None]:
     def step() -> None:
         rng = np.random.default_rng(0)
         env = environments.FiniteContexts(rng.random((2, 3, d)), rng.random((2, d)))
-        simulate(env, [LinUCBd(), ContextUCB(), LinTS()], horizon=8, runs=33, workers=1, engine="cpu")
+        simulate(env, [LinUCBd(), ContextUCB(), LinTS()], horizon=64, runs=33, workers=1, engine="cpu")
 
     return step
 

@@ -54,16 +54,11 @@ def advance_counts(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 0, scratch_of, of_run, choose, learn)
 
 
-def fits(block: Block, state: Any) -> bool:
-    """Whether a block is long enough for lanes."""
-    return block.contexts.shape[1] >= lanes.STEPS_PER_CONTEXT * len(block.means)
-
-
 def advance(K: int, d: int) -> Callable[..., None]:
     """The fastest kernel for so many arms."""
     if K > lanes.MOST_ARMS:
         return advance_counts
-    return Grouped(advance_counts, lanes.advance_counts_in_lanes, lanes.LEAST, fits)
+    return Grouped(advance_counts, lanes.advance_counts_in_lanes, lanes.LEAST, lanes.STEPS_PER_CONTEXT)
 
 
 @kernel

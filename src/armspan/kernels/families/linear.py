@@ -256,7 +256,7 @@ ALONE: dict[int, Callable[..., None]] = {
 def advance(K: int, d: int) -> Callable[..., None]:
     """The fastest kernel for this size. Lanes are for arms that each have their own knowledge."""
     if d in lanes.LANES and K <= lanes.MOST_ARMS:
-        return Grouped(UNROLLED[d], lanes.LANES[d], lanes.least(K), lambda _, state: state.b.shape[1] == K)
+        return Grouped(UNROLLED[d], lanes.LANES[d], lanes.least(K), models=K)
     return ALONE.get(d, advance_linear)
 
 
