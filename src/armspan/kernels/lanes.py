@@ -8,10 +8,11 @@ Runs alone (`families.linear`) do the same operations in the same order, and bot
 which runs are in lanes changes nothing, not even the last bit.
 """
 
-import platform
 from collections.abc import Callable
 
 import numpy as np
+from numba.core import config
+from numba.core.codegen import get_host_cpu_features
 
 from armspan.kernels._compile import exact_kernel, inlined
 from armspan.kernels.choice import ROUNDING, break_tie
@@ -19,8 +20,9 @@ from armspan.kernels.hints import wide
 from armspan.kernels.vectors import EIGHT, FOUR, all_of, collect, eight, get, magnitude, pick, put, root, turn_block
 
 LOWEST = -1e300
-SHORT = platform.machine().lower() in ("aarch64", "arm64")
-"""Whether vectors hold two numbers only."""
+TARGET, SAID = config.CPU_NAME, config.CPU_FEATURES  # type: ignore[attr-defined]
+SHORT = TARGET == "generic" or "+avx" not in (SAID or get_host_cpu_features())
+"""Whether vectors hold two numbers only, as on arm64 and on x86-64 without AVX."""
 MOST_ARMS = 5 if SHORT else 20
 """With more, all arms' learning costs more than what is gained, or nearly as much."""
 TILE = FOUR
