@@ -335,9 +335,10 @@ def test_chunks_are_made_of_whole_groups_where_that_pays(
     least = data.draw(st.integers(1, together))
     chunks = pieces(runs, horizon, 2, 2, 1, workers, (together, least)).chunks
     assert [run for chunk in chunks for run in range(chunk.start, chunk.stop)] == list(range(runs))
-    if -(-runs // workers) >= (least / 2 if workers >= 8 else least):
+    groups, each = -(-runs // together), -(-runs // workers)
+    if each >= least and each * workers >= least * groups:  # a group takes as long as `least` runs alone
         assert all(chunk.start % together == 0 for chunk in chunks)
-        assert len(chunks) >= min(workers, -(-runs // together))
+        assert len(chunks) >= min(workers, groups)
     else:
         assert chunks == pieces(runs, horizon, 2, 2, 1, workers).chunks
 

@@ -30,8 +30,7 @@ TURN_SECONDS = 10.0
 """Up to how long a chunk may take, by that estimate, for the last ones to take turns: what is not finished then is lost
 if Ctrl-C comes."""
 MANY_WORKERS = 8
-"""So many threads wait for each other between blocks; then groups pay from half as many runs per worker on, and blocks
-are twice as long where contexts recur."""
+"""So many threads wait for each other between blocks; then these are twice as long where contexts recur."""
 PYTHON_BLOCK = 64
 """Steps in a block of Python code, after which it can be stopped."""
 
@@ -120,8 +119,9 @@ def pieces(
     each = -(-n_runs // workers)
     seconds = horizon * n_policies * step_seconds(n_arms, n_features)  # of one run
     together = max(min(int(CHUNK_SECONDS / seconds), -(-each // CHUNKS_EACH)), 1)
-    least = group[1] / 2 if workers >= MANY_WORKERS else group[1]
-    size = group[0] if each >= least and group[0] * seconds <= GROUP_SECONDS else 1
+    # a group takes as long as so many runs alone
+    pays = group[1] * max(-(-n_runs // group[0]), workers) <= each * workers
+    size = group[0] if pays and group[0] * seconds <= GROUP_SECONDS else 1
     groups = -(-n_runs // size)
     count = min(groups, workers * -(-each // together))
     edges = [min(groups * i // count * size, n_runs) for i in range(count + 1)]
