@@ -54,6 +54,29 @@ def turn(numbers, starts, t, n, tile, G):
 
 
 @inlined
+def turn_both(contexts, places, noises, draws, starts, t, end, G):
+    """`turn` the contexts and the noise of the next tile, which ends before step `end`. Changes places and draws."""
+    n = min(TILE, end - t)
+    turn(contexts, starts, t, n, places, G)
+    turn(noises, starts, t, n, draws, G)
+
+
+@inlined
+def write_noise(luck, found, noise, first, t):
+    """The noise that clicks make, eight runs' from run `first` on. Changes noise (R, B), and found."""
+    put(found, 0, luck)
+    for lane in range(min(EIGHT, len(noise) - first)):
+        noise[first + lane, t] = found[0, lane]
+
+
+@inlined
+def take_down(lost, curve, first, m):
+    """The regret of a group's runs, from run `first` on, at a mark. Changes curve (R, M)."""
+    for run in range(min(len(lost) * EIGHT, len(curve) - first)):
+        curve[first + run, m] = lost[run // EIGHT, run % EIGHT]
+
+
+@inlined
 def look_up(table, places, which, offset, arms, row, width):
     """One row of the table for each of eight lanes, as one row of `arms` per number. Changes arms."""
     turn_block(arms, row, 1, table, places, which, offset)
@@ -134,9 +157,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                     period = bins[t]
                 now = (t - start) % TILE * G
                 if now == 0:
-                    n = min(TILE, marks[m] - t)
-                    turn(contexts, starts, t, n, places, G)
-                    turn(noises, starts, t, n, draws, G)
+                    turn_both(contexts, places, noises, draws, starts, t, marks[m], G)
                     for row in range(TILE * G):
                         for lane in range(EIGHT):
                             places[row, lane] *= K * width if tabled else K
@@ -202,12 +223,9 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                                 put(arms, back, get(arms, back) - gain * z_i * get(arms, own + at_z + j))
                     put(lost, g, total_loss)
                     if clicks:
-                        put(found, 0, luck)
-                        for lane in range(min(EIGHT, R - first - g * EIGHT)):
-                            block.noise[first + g * EIGHT + lane, t] = found[0, lane]
+                        write_noise(luck, found, block.noise, first + g * EIGHT, t)
             start = marks[m]
-            for run in range(min(L, R - first)):
-                curve[first + run, m] = lost[run // EIGHT, run % EIGHT]
+            take_down(lost, curve, first, m)
         count(arms, tally.pulls, first, period, size, at_costly)
         for run in range(min(L, R - first)):
             g, lane, r = run // EIGHT, run % EIGHT, first + run

@@ -10,7 +10,18 @@ from armspan.kernels._compile import exact_kernel
 from armspan.kernels.choice import ROUNDING
 from armspan.kernels.counts import UNTRIED
 from armspan.kernels.hints import wide
-from armspan.kernels.lanes import LOWEST, MOST_GROUPS, SHORT, TILE, count, rows_of_eight, toss, turn
+from armspan.kernels.lanes import (
+    LOWEST,
+    MOST_GROUPS,
+    SHORT,
+    TILE,
+    count,
+    rows_of_eight,
+    take_down,
+    toss,
+    turn_both,
+    write_noise,
+)
 from armspan.kernels.vectors import EIGHT, FOUR, all_of, eight, get, hand_out, magnitude, pick, put, root, turn_block
 
 MOST_ARMS, LEAST = 2 if SHORT else 8, 6
@@ -55,9 +66,7 @@ def advance_counts_in_lanes(block, knobs, marks, state, regret, curve, tally):
                     period = bins[t]
                 now = (t - start) % TILE * G
                 if now == 0:
-                    tile = min(TILE, marks[m] - t)
-                    turn(contexts, starts, t, tile, places, G)
-                    turn(noises, starts, t, tile, draws, G)
+                    turn_both(contexts, places, noises, draws, starts, t, marks[m], G)
                     for row in range(TILE * G):
                         for lane in range(EIGHT):
                             places[row, lane] *= W
@@ -98,12 +107,9 @@ def advance_counts_in_lanes(block, knobs, marks, state, regret, curve, tally):
                         hand_out(known, kept_at, now + g, pair * FOUR, own, g * W + pair * FOUR, 1)
                     put(lost, g, total_loss)
                     if block.clicks:
-                        put(found, 0, luck)
-                        for lane in range(min(EIGHT, R - first - g * EIGHT)):
-                            block.noise[first + g * EIGHT + lane, t] = found[0, lane]
+                        write_noise(luck, found, block.noise, first + g * EIGHT, t)
             start = marks[m]
-            for run in range(min(L, R - first)):
-                curve[first + run, m] = lost[run // EIGHT, run % EIGHT]
+            take_down(lost, curve, first, m)
         count(costly, tally.pulls, first, period, 1, 0)
         for run in range(min(L, R - first)):
             regret[first + run] = lost[run // EIGHT, run % EIGHT]
