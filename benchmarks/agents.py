@@ -1,7 +1,6 @@
 """How fast agents are: a step beside a hand-written NumPy agent, batches beside BLAS, memory, and growth with arms."""
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,9 +11,15 @@ from armspan._typing import FloatArray
 from armspan.agents import Statistics
 from armspan.kernels import agent_layout as layout
 from benchmarks.numpy_rivals import NumPyAgent
+from benchmarks.timing import seconds, start_up
 
 CELLS = {(2, 2): 10, (10, 10): 10, (10, 100): 4, (100, 32): 4, (20, 500): 2.5}
 """(K, d), and how many times faster than NumPy the step is to be."""
+FIRST_STEP = """
+import numpy as np, armspan
+agent, x = armspan.LinUCBd(feature_bound=2.0, parameter_bound=1.0).agent(10, 10), np.ones(10) / 4
+agent.update(agent.choose(x), x, 0.5)
+"""
 LEAST, MOST, SECONDS = 5, 40, 8.0
 """Rounds in which rivals take turns: the more, the less a busy machine shows; at most so many, or so long."""
 
@@ -28,6 +33,7 @@ def main() -> None:
     memory()
     many_arms()
     one_theta()
+    start_up("makes its first choice and learns its first reward (goal 8 s, then 1 s)", FIRST_STEP)
 
 
 def steps() -> None:
@@ -109,8 +115,8 @@ def fitting(n: int = 1_000_000, K: int = 10, d: int = 100) -> None:
     ours, blas = np.inf, np.inf
     for _ in range(3):
         agent = LinUCB(ridge=1.0, alpha=1.0).agent(K, d)
-        ours = min(ours, _seconds(partial(agent.update, arms, X, y)))
-        blas = min(blas, _seconds(lambda: [part.T @ part for part in parts]))
+        ours = min(ours, seconds(partial(agent.update, arms, X, y)))
+        blas = min(blas, seconds(lambda: [part.T @ part for part in parts]))
     print(f"\nFitting {n:,} rows at K={K}, d={d}: {ours:.2f} s; BLAS alone, rows sorted before: {blas:.2f} s; "
           f"ratio {ours / blas:.2f} (goal <= 1.5)")  # fmt: skip
 
@@ -128,8 +134,8 @@ def scoring(n: int = 100_000) -> None:
         theta = agent._state.arms[:, layout.THETA :].copy()
         ours, numpy = np.inf, np.inf
         for _ in range(3):
-            ours = min(ours, _seconds(partial(agent.scores_many, X)))
-            numpy = min(numpy, _seconds(partial(_numpy_scores, X, inverses, theta)))
+            ours = min(ours, seconds(partial(agent.scores_many, X)))
+            numpy = min(numpy, seconds(partial(_numpy_scores, X, inverses, theta)))
         print(f"Scoring {n:,} contexts at K={K}, d={d}: {ours:.3f} s, NumPy {numpy:.3f} s: {numpy / ours:.2f}x")
 
 
@@ -161,7 +167,7 @@ def many_arms(d: int = 32) -> None:
                 _train(agent, theta, pulls - int(agent._state.arms[0, layout.PULLS]), rng)
             X = rng.normal(size=(100, d)) / np.sqrt(d)
             before, decided = float(agent._state.head[layout.EVALUATED]), agent.decisions
-            taken = min(_seconds(partial(_choose_all, agent, list(X))) for _ in range(3)) / 100 * 1e6
+            taken = min(seconds(partial(_choose_all, agent, list(X))) for _ in range(3)) / 100 * 1e6
             looked = (float(agent._state.head[layout.EVALUATED]) - before) / (agent.decisions - decided)
             print(f"{K:>8}{pulls:>14}{looked:>12.1f}{taken:>15.1f}")
 
@@ -183,11 +189,11 @@ def one_theta(K: int = 5000, d: int = 50) -> None:
     times: dict[str, list[float]] = {"decision": [], "NumPy's decision": [], "reward": []}
     for _ in range(5):
         for x in contexts:
-            times["decision"].append(_seconds(partial(agent.choose, x)))
-            times["NumPy's decision"].append(_seconds(partial(rival, x)))
-            times["reward"].append(_seconds(partial(agent.update, 17, x, 0.5)))
-    times["arm that comes"] = [_seconds(partial(agent.add_arm, f"new {i}")) for i in range(5)]
-    times["arm that goes"] = [_seconds(partial(agent.remove_arm, f"new {i}")) for i in range(5)]
+            times["decision"].append(seconds(partial(agent.choose, x)))
+            times["NumPy's decision"].append(seconds(partial(rival, x)))
+            times["reward"].append(seconds(partial(agent.update, 17, x, 0.5)))
+    times["arm that comes"] = [seconds(partial(agent.add_arm, f"new {i}")) for i in range(5)]
+    times["arm that goes"] = [seconds(partial(agent.remove_arm, f"new {i}")) for i in range(5)]
     for name, taken in times.items():
         print(f"{name:>18}: {1e3 * float(np.median(taken)):.3f} ms")
     apart = K * 8 * (2 * d * d + 2 * d)
@@ -208,9 +214,3 @@ def _train(agent: Any, theta: FloatArray, pulls: int, rng: np.random.Generator) 
         noise = 0.1 * rng.normal(size=64) / np.sqrt(weight)
         agent._state.add(k, Statistics(weight * X.T @ X, weight * X.T @ (X @ own + noise), float(pulls)))
     agent._state.head[layout.REWARDS] += pulls * len(theta)
-
-
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start

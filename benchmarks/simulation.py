@@ -1,10 +1,5 @@
 """How fast simulate is: beside NumPy, beside its own random numbers, and how its cost grows."""
 
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from unittest.mock import patch
@@ -19,16 +14,10 @@ from armspan.kernels.grouped import Grouped
 from armspan.policies import ContextUCB, LinUCBd
 from armspan.simulation import simulate
 from benchmarks import numpy_rivals
+from benchmarks.timing import seconds, start_up
 
 RUNS, HORIZON = 100, 500_000
 ROUNDS = 3
-
-
-def seconds(action: Callable[[], object]) -> float:
-    """How long one call takes."""
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
 
 
 def best_side_by_side(actions: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
@@ -228,18 +217,6 @@ def slope(sizes: tuple[int, ...], costs: list[float]) -> float:
     return float(np.polyfit(np.log(sizes[2:]), np.log(costs[2:]), 1)[0])
 
 
-def start_up() -> None:
-    """A process that simulates a little: with an empty cache of compiled kernels, and again."""
-    script = "import armspan; armspan.simulate(armspan.environments.paper_1a(), armspan.LinUCBd(), horizon=10, runs=1)"
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"XDG_CACHE_HOME": cache}
-        command = [sys.executable, "-c", script]
-        first, second = (seconds(lambda: subprocess.run(command, env=environment, check=True)) for _ in range(2))
-    bare = seconds(lambda: subprocess.run([sys.executable, "-c", "import numba"], check=True))
-    print(f"\nA process that simulates 10 steps: {first:.1f} s compiling, {second:.1f} s from the cache on disk")
-    print(f"(importing numba alone takes {bare:.1f} s)")
-
-
 def main() -> None:
     """All of it."""
     beside_numpy()
@@ -248,4 +225,7 @@ def main() -> None:
     flat_in_t()
     watching()
     growth_with_size()
-    start_up()
+    start_up(
+        "simulates 10 steps",
+        "import armspan; armspan.simulate(armspan.environments.paper_1a(), armspan.LinUCBd(), horizon=10, runs=1)",
+    )

@@ -170,6 +170,61 @@ def test_arrays_of_any_numbers_are_read(make: Callable[[], Any], kind: Any) -> N
     np.testing.assert_array_equal(one.scores(x.astype(kind)).index, other.scores(x).index)
 
 
+def askew(x: Any) -> Any:
+    """The same numbers one byte beside where processors expect them."""
+    return np.frombuffer(b"." + x.tobytes(), dtype=x.dtype, offset=1).reshape(x.shape)
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "every other one": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "backwards": lambda x: x[..., ::-1].copy()[..., ::-1],
+    "column by column": np.asfortranarray,
+    "part of a wider table": lambda x: np.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 2)])[..., 1:-2],
+    "askew": askew,
+    "bytes the other way round": lambda x: x.astype(">f8"),
+    "not to be written": lambda x: np.frombuffer(x.tobytes()).reshape(x.shape),
+    "broadcast": lambda x: np.broadcast_to(x, (5, *x.shape))[3],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (1,), (2, 1)])
+def test_contexts_of_any_layout_are_the_same_contexts(
+    layout: Callable[[Any], Any], dtype: str, shape: tuple[int, ...]
+) -> None:
+    """Compiled code looks at memory alone, so that every way in which numbers may lie there is tried."""
+    one, other = fresh(shape[-1], dtype=dtype), fresh(shape[-1], dtype=dtype)
+    for seed in range(6):
+        x = np.random.default_rng(seed).uniform(-0.5, 0.5, shape)
+        assert one.choose(x) == other.choose(layout(x))
+        one.update(seed % 2, x, 0.5 * seed)
+        other.update(seed % 2, layout(x), np.float64(0.5 * seed))
+        np.testing.assert_array_equal(one.scores(x).index, other.scores(x).index)
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (3, 3), (2, 2, 3), (0,), (0, 3)])
+def test_contexts_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    agent = fresh(3)
+    for x in (np.ones(3), np.ones((2, 3))):  # now both are compiled
+        agent.update(agent.choose(x), x, 1.0)
+    with pytest.raises(InvalidParameter, match="x must"):
+        agent.choose(np.ones(shape))
+    with pytest.raises(InvalidParameter):
+        agent.update(0, np.ones(shape), 1.0)
+    assert agent.rewards == 2
+
+
+@pytest.mark.parametrize("reward", ["1.0", b"1", None, 1j, 10**400, [1.0, 2.0], np.str_("1")])
+def test_rewards_that_are_no_numbers_are_refused(reward: Any) -> None:
+    """Though Python would make numbers of some."""
+    agent = fresh()
+    agent.update(0, np.ones(2), 1.0)
+    with pytest.raises(InvalidParameter):
+        agent.update(0, np.ones(2), reward)
+    assert agent.rewards == 1
+
+
 def test_numbers_that_are_too_large_for_doubles_are_refused() -> None:
     if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
         with pytest.raises(InvalidParameter, match=r"x must be finite, got inf at \[0\]"):

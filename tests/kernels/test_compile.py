@@ -148,21 +148,25 @@ def listed() -> _compile.Listed:
 
 def test_a_listed_kernel_is_compiled_for_what_it_meets_and_nothing_else() -> None:
     kernel = listed()
-    assert not kernel.quick.overloads
-    with pytest.raises(TypeError):
-        kernel.quick(np.ones(3), 1.0)
+    assert not kernel.compiled.overloads
+    for code in kernel.codes:
+        with pytest.raises(TypeError):
+            code(np.ones(3), 1.0)
     assert kernel(np.ones(3), 1) == 4.0
-    assert kernel.quick(np.ones(3), 2) == 5.0
-    assert len(kernel.quick.overloads) == 1
+    assert kernel.codes[1](np.ones(3), 2) == 5.0
+    assert len(kernel.compiled.overloads) == 1
     for other in (np.ones(6)[::2], np.ones(3, dtype=np.float32), np.ones(3, dtype=np.int64), np.ones((1, 1, 1))):
         with pytest.raises(TypeError):
             kernel(other, 1.0)
         assert kernel.late("no", other, 1.0) == "no"
     with pytest.raises(TypeError):
         kernel(np.ones(3), "one")
-    assert len(kernel.quick.overloads) == 1
+    with pytest.raises(TypeError):
+        kernel.codes[2](np.ones((2, 2)), 1.0)
+    assert len(kernel.compiled.overloads) == 1
     assert kernel.late("no", np.ones((2, 2)), 1.0) == 5.0
-    assert len(kernel.quick.overloads) == 2
+    assert kernel.codes[2](np.ones((2, 2)), 1.0) == 5.0
+    assert len(kernel.compiled.overloads) == 2
 
 
 def test_threads_that_meet_a_listed_kernel_together_all_get_their_answer() -> None:
@@ -178,7 +182,7 @@ def test_threads_that_meet_a_listed_kernel_together_all_get_their_answer() -> No
     for thread in threads:
         thread.join()
     assert answers == [4.0] * 4
-    assert len(kernel.quick.overloads) == 2
+    assert len(kernel.compiled.overloads) == 2
 
 
 @pytest.mark.parametrize("collecting", [True, False])

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from armspan import _html, _validate
 from armspan._interrupts import Uninterrupted
@@ -31,12 +30,12 @@ from armspan.kernels.choice import recurring, turn
 
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
-ndarray = np.ndarray  # looked up once, not every time
-learn_one: Any = kernels.learn.quick
-learn_single: Any = kernels.learn_single.quick
+ndarray, DOUBLES = np.ndarray, np.dtype(np.float64)  # looked up once, not every time
+NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
+"""Types of rewards that compiled code may be given as they are."""
 BAD_SHAPE = kernels.BAD_SHAPE
-REFUSED = (TypeError, NumbaError)
-"""What a kernel raises where it is not compiled for what it is given; the latter where numba has no such type."""
+REFUSED = (TypeError, IndexError, OverflowError)
+"""What is raised where code is not compiled yet, where a context has too many axes, and where a reward is too large."""
 CHOOSERS: Any = (
     (WIDE_FROM, kernels.choose_wide),
     (SKETCHED_FROM, kernels.choose_by_sketches),
@@ -80,8 +79,8 @@ class Agent:
         self._chooser: Any = kernels.choose_single
         if self._double:
             self._chooser = next(chooser for least, chooser in CHOOSERS if settings.width >= least)
-        self._choose_one = self._chooser.quick
         self._learner: Any = kernels.learn if self._double else kernels.learn_single
+        self._choosers, self._learners = self._chooser.codes, self._learner.codes
         self._plain = settings.schedule is None
         self._quick = not settings.forgets  # that is more than one step
         try:
@@ -162,13 +161,13 @@ class Agent:
         hashable
             The name of the chosen arm.
         """
-        if only is None and self._plain and x.__class__ is ndarray:
+        if only is None and self._plain and x.__class__ is ndarray and x.dtype is DOUBLES:
             names, _, whole, state = self._core
             try:
-                k = self._choose_one(whole, x) if self._double else self._choose_one(whole, state.store, x)
-            except REFUSED:  # it is not compiled yet; or x is not contiguous, or not of doubles
-                doubles = x.dtype == np.float64
-                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x) if doubles else BAD_SHAPE
+                choose = self._choosers[x.ndim]
+                k = choose(whole, x) if self._double else choose(whole, state.store, x)
+            except REFUSED:
+                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x.copy())
             if k >= 0:
                 return names[k]
         return self.decide(x, only=only).arm
@@ -378,22 +377,21 @@ class Agent:
         if mark is not None:
             raise InvalidParameter(f"mark must be left out: any reward is learnt alike here, got {mark!r:.60}")
         code = BAD_SHAPE
-        if self._quick and x.__class__ is ndarray:
+        if self._quick and x.__class__ is ndarray and x.dtype is DOUBLES and reward.__class__ in NUMBERS:
             _, place, whole, state = self._core
             try:
+                learn = self._learners[x.ndim]
                 if self._double:
-                    code = learn_one(whole, place[arm], x, reward)
+                    code = learn(whole, place[arm], x, reward)
                 else:
-                    code = learn_single(whole, state.store, place[arm], x, reward)
-            except (*REFUSED, KeyError):  # it is not compiled yet; or x is not contiguous, or a batch, or no such arm
-                code = BAD_SHAPE
-                if x.dtype == np.float64 and not hasattr(reward, "__len__"):
-                    self._learner.compile_for(*self._knowledge(state), 0, x, 0.0)
+                    code = learn(whole, state.store, place[arm], x, reward)
+            except (*REFUSED, KeyError):  # or there is no such arm
+                self._learner.compile_for(*self._knowledge(state), 0, x.copy(), 0.0)
             if code == 0:  # nearly always
                 return
             if code == kernels.CROWDED:
                 kernels.make_way(whole)
-                code = self._learner(*self._knowledge(state), place[arm], x, reward)
+                code = self._learners[x.ndim](*self._knowledge(state), place[arm], x, reward)
                 if code == 0:
                     return
         self._update_slowly(code, arm, x, reward)

@@ -327,13 +327,16 @@ def atomic_kernel(*signatures: str) -> Callable[[F], Any]:
 class Listed:
     """An `atomic_kernel` for listed signatures, each compiled when it is first met, and for nothing else.
 
-    quick : the kernel itself, to be called where nanoseconds count. With anything that it is not compiled for, now or
-    ever, it is a TypeError; then `late` or a plain call may help.
+    codes : the compiled code of each signature, counted from 1, to be called where nanoseconds count. It does not look
+    at what it is given: every array must have the listed number of axes and type of elements, and where it need not be
+    contiguous, the kernel has to find out by its strides. The first is a TypeError, like those that are not compiled
+    yet; then `late` may help.
     """
 
     def __init__(self, compiled: Any, signatures: tuple[str, ...]) -> None:
-        self.quick, self.__doc__, self._lock = compiled, compiled.__doc__, threading.Lock()
+        self.compiled, self.__doc__, self._lock = compiled, compiled.__doc__, threading.Lock()
         self._listed = [] if config.DISABLE_JIT else [sigutils.normalize_signature(one) for one in signatures]
+        self.codes: list[Any] = [_refuse, *[_refuse if self._listed else compiled] * len(signatures)]
         if self._listed:
             compiled._can_compile = False
             compiled._compile_for_args = _refuse
@@ -341,33 +344,34 @@ class Listed:
     def __call__(self, *args: Any) -> Any:
         """Call it, compiled first if need be; a TypeError with what is not listed."""
         try:
-            return self.quick(*args)
+            return self.compiled(*args)
         except TypeError:
             if not self.compile_for(*args):
                 raise
-            return self.quick(*args)
+            return self.compiled(*args)
 
     def late(self, otherwise: Any, *args: Any) -> Any:
-        """Call it after `quick` has refused, compiled first if need be; `otherwise` with what is not listed."""
-        return self.quick(*args) if self.compile_for(*args) else otherwise
+        """Call it after one of `codes` has refused, compiled first if need be; `otherwise` with what is not listed."""
+        return self.compiled(*args) if self.compile_for(*args) else otherwise
 
     def compile_for(self, *args: Any) -> bool:
         """Compile it for arrays like these, if that is listed and not yet done; whether it is listed."""
-        for kinds, result in self._listed:
+        for number, (kinds, result) in enumerate(self._listed, start=1):
             arrays = [(kind, value) for kind, value in zip(kinds, args, strict=True) if isinstance(kind, types.Array)]
             if all(numba.typeof(value) == kind for kind, value in arrays):
-                self._compile(result(*kinds))
+                self._compile(number, result(*kinds))
                 return True
         return False
 
-    def _compile(self, signature: Any) -> None:
+    def _compile(self, number: int, signature: Any) -> None:
         with self._lock:
-            if signature.args not in self.quick.overloads:
-                self.quick._can_compile = True
+            if signature.args not in self.compiled.overloads:
+                self.compiled._can_compile = True
                 try:
-                    self.quick.compile(signature)
+                    self.compiled.compile(signature)
                 finally:
-                    self.quick._can_compile = False
+                    self.compiled._can_compile = False
+            self.codes[number] = self.compiled.overloads[signature.args].entry_point
 
 
 def _refuse(*args: Any) -> Any:

@@ -501,6 +501,14 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
     return best, second, arm
 
 
+@inlined
+def is_whole(x):
+    """Whether a context's numbers are next to each other in memory, each where processors expect it."""
+    if x.ctypes.data % x.itemsize != 0 or (x.shape[-1] > 1 and x.strides[-1] != x.itemsize):
+        return False
+    return x.ndim == 1 or x.shape[0] == 1 or x.strides[0] == x.shape[-1] * x.itemsize
+
+
 @partial(part, allocates=True)
 def chosen(S, store, sketch, pairs, x):
     """The arm with the largest index for x (d,), or (K, d) with one row per arm; or why there is none. Changes S.
@@ -513,6 +521,8 @@ def chosen(S, store, sketch, pairs, x):
     arms = matrix(S, begin, K, THETA + d)
     if S[CLOSED] > 0.0:
         return BUSY
+    if not is_whole(x):
+        return BAD_SHAPE
     if x.ndim == 1:
         rows, per_arm = matrix(x, 0, 1, x.size), np.int64(0)
     else:
@@ -775,6 +785,8 @@ def learn_into(S, store, k, x, y):
     """`learn` with the store given."""
     K, d, first, begin, _ = borders(S)
     arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
+    if not is_whole(x):
+        return BAD_SHAPE
     if x.ndim == 1:
         return learn_row(S, arms, store, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
     if x.shape[0] != K:
