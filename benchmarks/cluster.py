@@ -12,7 +12,7 @@ from armspan import grid, simulate, sweep
 from armspan.backends import map_reduce
 from armspan.environments import diversity_dial, paper_1a
 from armspan.policies import LinUCB, LinUCBd
-from benchmarks.simulation import seconds
+from benchmarks.timing import seconds
 
 ROUNDS = 5
 
