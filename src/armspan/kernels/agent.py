@@ -101,9 +101,15 @@ SLACK = 2e-9
 
 
 @inlined
+def positive(number):
+    """The number, or 0 where it is below: numba compiles max() as a function of its own."""
+    return 0.0 if number < 0.0 else number
+
+
+@inlined
 def noise(head):
     """σ̂, from the errors of what was predicted before each reward came; 0 as long as they say nothing."""
-    return math.sqrt(max(head[ERRORS], 0.0) / head[LEFT]) if head[LEFT] > 0.0 else 0.0
+    return math.sqrt(positive(head[ERRORS]) / head[LEFT]) if head[LEFT] > 0.0 else 0.0
 
 
 @part
@@ -173,7 +179,7 @@ def few_pulls_form(arms, store, ridge, k, x, row, length):
     """`variance_of` in the mode of few pulls."""
     d, known = np.uint64(x.shape[1]), 0.0
     start = d + d
-    for _ in range(int(arms[k, MODE])):
+    for _ in range(np.int64(arms[k, MODE])):
         total = 0.0
         for i in range(d):
             total += store[k, start + i] * x[row, i]
@@ -259,7 +265,7 @@ def look_paired(arms, store, x, mean, width):
 def index_of(mean, extra, variance):
     """The index for a mean and a variance; extra : what `exploration` says."""
     alpha, beta = extra
-    square = max(variance, 0.0)
+    square = positive(variance)
     return mean + alpha * math.sqrt(square) + beta * square
 
 
@@ -302,13 +308,13 @@ def tied_arm(head, index, best):
 @partial(rare, allocates=True)
 def settled(head, arms, store, x, per_arm, extra):
     """The arm for rows x where the best are tied. All are compared again, in one way: rounding may differ."""
-    K, best = int(head[N_ARMS]), -math.inf
+    K, best = np.int64(head[N_ARMS]), -math.inf
     index = np.empty(K)
     for k in range(K):
         row = k * per_arm
         variance = variance_of(arms, store, head[RIDGE], k, x, row, squared_length(x, row))
         index[k] = index_of(estimate(arms, k, x, row), extra, variance)
-        best = max(best, index[k])
+        best = index[k] if index[k] > best else best
     return tied_arm(head, index, best)
 
 
@@ -325,7 +331,7 @@ def untried(head, arms, eligible):
 
     Changes head and arms.
     """
-    for k in range(int(head[FORCED]), arms.shape[0]):
+    for k in range(np.int64(head[FORCED]), arms.shape[0]):
         if arms[k, PULLS] == 0.0 and (eligible.size == 0 or eligible[k]):
             arms[k, PULLS] = ASKED
             return k
@@ -461,7 +467,7 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
         S[EVALUATED] += K
         return all_by_fours(arms, store, pairs, paired, rows, extra)
     best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
-    k0 = k1 = k2 = k3 = np.int64(0)
+    k0 = k1 = k2 = k3 = np.uint64(0)
     waiting = 0
     for step in range(K + 3):
         if step < K:
@@ -470,7 +476,7 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
                 continue
             evaluated += 1
             if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
-                k0, k1, k2, k3, waiting = k1, k2, k3, k, waiting + 1
+                k0, k1, k2, k3, waiting = k1, k2, k3, np.uint64(k), waiting + 1
                 if waiting < 4:
                     continue
                 waiting = 0
@@ -482,13 +488,13 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
                     v0, v1, v2, v3 = four_paired(store, k0, k1, k2, k3, d, pairs)
                 else:
                     v0, v1, v2, v3 = four_triangles(store, k0, k1, k2, k3, rows)
-                best, second, arm = weigh(k0, m0, extra, v0, best, second, arm)
-                best, second, arm = weigh(k1, m1, extra, v1, best, second, arm)
-                best, second, arm = weigh(k2, m2, extra, v2, best, second, arm)
-                best, second, arm = weigh(k3, m3, extra, v3, best, second, arm)
+                best, second, arm = weigh(np.int64(k0), m0, extra, v0, best, second, arm)
+                best, second, arm = weigh(np.int64(k1), m1, extra, v1, best, second, arm)
+                best, second, arm = weigh(np.int64(k2), m2, extra, v2, best, second, arm)
+                best, second, arm = weigh(np.int64(k3), m3, extra, v3, best, second, arm)
                 continue
         elif waiting > 0:  # those that were too few
-            k, k1, k2, k3, waiting = k3, k0, k1, k2, waiting - 1
+            k, k1, k2, k3, waiting = np.int64(k3), k0, k1, k2, waiting - 1
         else:
             break
         if paired and step >= K:
@@ -538,7 +544,7 @@ def chosen(S, store, sketch, pairs, x):
     for row in range(rows.shape[0]):
         length = squared_length(rows, row)
         fits = fits and SHORTEST < length < LONGEST_SKETCHED
-        if not length < S[LARGEST] ** 2:
+        if not length < S[LARGEST] * S[LARGEST]:
             return NOT_FINITE
         if pruning:
             upper[row] = length
@@ -579,7 +585,7 @@ def kept(S):
     """The store and the sketch in an agent's one array."""
     K, d, _, _, end = borders(S)
     width = d * (d + 2)
-    return matrix(S, end, K, width), singles(S, end + lines(K * width), K, int(S[SKETCH]))
+    return matrix(S, end, K, width), singles(S, end + lines(K * width), K, np.int64(S[SKETCH]))
 
 
 @atomic_kernel(*[f"int64(float64[::1], {x})" for x in CONTEXTS])
@@ -742,9 +748,9 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     if head[INTERCEPT] > 0.0:
         x = with_intercept(x)
     length = squared_length(x, row)
-    if not (length < head[LARGEST] ** 2 and abs(y) < head[LARGEST_REWARD]):
+    if not (length < head[LARGEST] * head[LARGEST] and abs(y) < head[LARGEST_REWARD]):
         return NOT_FINITE
-    mode, z = int(arms[k, MODE]), matrix(head, HEAD, 1, d)
+    mode, z = np.int64(arms[k, MODE]), matrix(head, HEAD, 1, d)
     if mode >= (d + 1) // 2:  # its store is full: it must change to the other mode first
         return BUSY
     for i in range(d):
@@ -770,13 +776,13 @@ def learn_row(head, arms, store, memory, k, x, row, y):
         head[SQUARED] += y * y
         head[COUNTED] += 1.0
     head[REWARDS] += 1.0
-    pulls = int(arms[k, PULLS])
+    pulls = np.int64(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
     due = mode + 1 == (d + 1) // 2 if mode >= 0 else pulls % REBUILD == 0 or doubled
     if head[LEARNT] > 0.0 and mode < 0 and head[COUNTED] <= LOOKS * LOOK:
-        due = due or int(head[COUNTED]) % LOOK == 0
+        due = due or np.int64(head[COUNTED]) % LOOK == 0
     if head[OFTEN] > 0.0:
-        due = due or pulls % int(head[OFTEN]) == 0
+        due = due or pulls % np.int64(head[OFTEN]) == 0
     return DUE if due else 0
 
 
@@ -784,7 +790,7 @@ def learn_row(head, arms, store, memory, k, x, row, y):
 def learn_into(S, store, k, x, y):
     """`learn` with the store given."""
     K, d, first, begin, _ = borders(S)
-    arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, int(S[SLOTS]), FEATURES + d)
+    arms, memory = matrix(S, first, K, THETA + d), matrix(S, begin, np.int64(S[SLOTS]), FEATURES + d)
     if not is_whole(x):
         return BAD_SHAPE
     if x.ndim == 1:
@@ -812,7 +818,7 @@ def make_way(S):
     """Thin a memory that is crowded, unless someone else works on this state. Changes S."""
     _, d, _, begin, _ = borders(S)
     if S[CLOSED] == 0.0:
-        thin(S, matrix(S, begin, int(S[SLOTS]), FEATURES + d), int(S[SLOTS]) // 4)
+        thin(S, matrix(S, begin, np.int64(S[SLOTS]), FEATURES + d), np.int64(S[SLOTS]) // 4)
 
 
 @atomic_kernel()
@@ -868,6 +874,6 @@ def recount(head, arms, store):
                 head[LEFT] -= 1.0 - head[RIDGE] * store[k, place]
                 place += i + 2
         else:
-            for pair in range(int(arms[k, MODE])):
+            for pair in range(np.int64(arms[k, MODE])):
                 for i in range(d):
                     head[LEFT] -= store[k, (2 * pair + 2) * d + i] ** 2

@@ -56,7 +56,7 @@ scratch, lines = inlined(scratch_size), inlined(in_lines)  # for kernels; for Py
 @inlined
 def borders(S):
     """K, d, and where an agent's arms, memory and store begin; the head is at the start, and scratch after it."""
-    K, d = int(S[N_ARMS]), int(S[WIDTH])
+    K, d = np.int64(S[N_ARMS]), np.int64(S[WIDTH])
     first = lines(HEAD + scratch(d))
     begin = first + lines(K * (THETA + d))
-    return K, d, first, begin, begin + lines(int(S[SLOTS]) * (FEATURES + d))
+    return K, d, first, begin, begin + lines(np.int64(S[SLOTS]) * (FEATURES + d))

@@ -66,7 +66,7 @@ def refill(head, memory, entries, count):
     for e in range(count):
         for i in range(d):
             x[0, i] = entries[e, FEATURES + i]
-        slot = slot_of(memory, int(entries[e, ARM]), x, 0)
+        slot = slot_of(memory, np.int64(entries[e, ARM]), x, 0)
         for i in range(FEATURES + d):
             memory[slot, i] = entries[e, i]
     head[REMEMBERED] = count
