@@ -203,7 +203,7 @@ def test_contexts_of_any_layout_are_the_same_contexts(
         np.testing.assert_array_equal(one.scores(x).index, other.scores(x).index)
 
 
-@pytest.mark.parametrize("shape", [(), (4,), (3, 3), (2, 2, 3), (0,), (0, 3)])
+@pytest.mark.parametrize("shape", [(), (4,), (3, 3), (2, 2, 3), (0,), (0, 3), (1,) * 64])
 def test_contexts_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
     agent = fresh(3)
     for x in (np.ones(3), np.ones((2, 3))):  # now both are compiled

@@ -14,7 +14,8 @@ from armspan import LinUCB
 from armspan.agents import Agent, Statistics
 from armspan.agents.container import pack, unpack
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels.agent import NOT_FINITE, learn
+from armspan.kernels.agent_calls import NOT_FINITE
+from armspan.kernels.agent_learning import learn
 from armspan.policies import Policy
 
 BOUND = 3.0

@@ -10,7 +10,7 @@ import pytest
 import armspan
 from armspan import LinUCB, LinUCBd
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_calls, agent_learning
 from armspan.kernels import agent_layout as layout
 
 POLICY = LinUCBd(feature_bound=1.0, parameter_bound=1.0)
@@ -32,8 +32,8 @@ def test_an_agent_is_saved_while_an_arm_waits_to_change_its_mode(tmp_path: Path)
     """As between two threads: one has filled an arm's store, and the other saves before the change is made."""
     agent = POLICY.agent(n_arms=3, n_features=16)
     for x in np.eye(16)[:8]:
-        code = kernels.learn(agent._state.whole, 1, x, 1.0)
-    assert code == kernels.DUE
+        code = agent_learning.learn(agent._state.whole, 1, x, 1.0)
+    assert code == agent_calls.DUE
     agent.save(tmp_path / "agent")
     loaded = armspan.load_agent(tmp_path / "agent")
     np.testing.assert_array_equal(loaded.scores(np.ones(16)).width, agent.scores(np.ones(16)).width)

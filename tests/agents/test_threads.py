@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from armspan import LinUCBd
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_calls, agent_learning
 
 POLICY = LinUCBd(feature_bound=1.0, parameter_bound=1.0)
 
@@ -85,10 +85,10 @@ def test_an_arm_whose_room_is_full_changes_mode_before_it_learns_on() -> None:
     """As between two threads: one has learnt what fills the store, the other comes before the change is made."""
     agent: Any = POLICY.agent(n_arms=2, n_features=10)
     for i in range(5):
-        code = kernels.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)
-    assert code == kernels.DUE
+        code = agent_learning.learn(agent._state.whole, 0, np.eye(10)[i], 1.0)
+    assert code == agent_calls.DUE
     before = agent._state.arms.copy()
-    assert kernels.learn(agent._state.whole, 0, np.full(10, 0.1), 1.0) == kernels.BUSY
+    assert agent_learning.learn(agent._state.whole, 0, np.full(10, 0.1), 1.0) == agent_calls.BUSY
     np.testing.assert_array_equal(agent._state.arms, before)
     agent.update(0, np.ones(10), 1.0)
     np.testing.assert_allclose(agent.statistics(0).gram, np.diag([1.0] * 5 + [0.0] * 5) + np.ones((10, 10)))

@@ -24,7 +24,7 @@ from armspan.agents.policies import described, loader
 from armspan.agents.settings import Settings
 from armspan.agents.state import SKETCHED_FROM, WIDE_FROM, State, Statistics
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_calls, agent_choice, agent_learning, agent_scores
 from armspan.kernels import agent_layout as layout
 from armspan.kernels.choice import recurring, turn
 
@@ -33,14 +33,14 @@ SINGLE = 1e-5
 ndarray, DOUBLES = np.ndarray, np.dtype(np.float64)  # looked up once, not every time
 NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
 """Types of rewards that compiled code may be given as they are."""
-BAD_SHAPE = kernels.BAD_SHAPE
-REFUSED = (TypeError, IndexError, OverflowError)
-"""What is raised where code is not compiled yet, where a context has too many axes, and where a reward is too large."""
+BAD_SHAPE = agent_calls.BAD_SHAPE
+REFUSED = (TypeError, OverflowError)
+"""What is raised where code is not compiled yet, a context has not one or two axes, or a reward is too large."""
 CHOOSERS: Any = (
-    (WIDE_FROM, kernels.choose_wide),
-    (SKETCHED_FROM, kernels.choose_by_sketches),
-    (kernels.FOURS_FROM, kernels.choose_by_fours),
-    (0, kernels.choose),
+    (WIDE_FROM, agent_choice.choose_wide),
+    (SKETCHED_FROM, agent_choice.choose_by_sketches),
+    (agent_choice.FOURS_FROM, agent_choice.choose_by_fours),
+    (0, agent_choice.choose),
 )
 """The kernels that choose in double precision, and from how many features on each pays."""
 
@@ -76,10 +76,10 @@ class Agent:
         self._inputs = Inputs(settings, feature_names)
         self._lock = threading.RLock()
         self._double = settings.dtype == "float64"
-        self._chooser: Any = kernels.choose_single
+        self._chooser: Any = agent_choice.choose_single
         if self._double:
             self._chooser = next(chooser for least, chooser in CHOOSERS if settings.width >= least)
-        self._learner: Any = kernels.learn if self._double else kernels.learn_single
+        self._learner: Any = agent_learning.learn if self._double else agent_learning.learn_single
         self._choosers, self._learners = self._chooser.codes, self._learner.codes
         self._plain = settings.schedule is None
         self._quick = not settings.forgets  # that is more than one step
@@ -192,7 +192,7 @@ class Agent:
             eligible, propensity = self._eligible(only), np.empty(len(self.arms))
             self._set_alpha()
             head, arms, store, _ = self._state.parts
-            k = kernels.draw(head, arms, store, rows, per_arm, eligible, propensity)
+            k = agent_choice.draw(head, arms, store, rows, per_arm, eligible, propensity)
             self._inputs.keep_names()
             return Decision(self.arms[k], float(propensity[k]))
 
@@ -233,12 +233,12 @@ class Agent:
         unknown = (pulls < layout.UNKNOWN) & eligible
         waiting = np.flatnonzero((pulls == 0) & eligible & (np.arange(len(pulls)) >= head[layout.FORCED]))
         rows = min(len(index), len(waiting))
-        index[np.arange(rows), waiting[:rows]] = kernels.FIRST_OF_ALL
+        index[np.arange(rows), waiting[:rows]] = agent_choice.FIRST_OF_ALL
         for row in range(rows, len(index)) if unknown.any() else ():  # those of which no reward came
             step = recurring(int(head[layout.DECISIONS]) + row, float(head[layout.LONGEST]), len(pulls))
             again = turn(step, len(pulls))
             if again < len(pulls) and unknown[again]:
-                index[row, again] = kernels.FIRST_OF_ALL
+                index[row, again] = agent_choice.FIRST_OF_ALL
         if counts:
             pulls[waiting[:rows]] = layout.ASKED
         return index
@@ -331,7 +331,7 @@ class Agent:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
             head, arms, store, _ = self._state.parts
-            kernels.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
+            agent_scores.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
             index = self._index(mean, width, self.alpha)
             self._inputs.keep_names()
             return Scores(self.arms, mean, width, index)
@@ -389,8 +389,8 @@ class Agent:
                 self._learner.compile_for(*self._knowledge(state), 0, x.copy(), 0.0)
             if code == 0:  # nearly always
                 return
-            if code == kernels.CROWDED:
-                kernels.make_way(whole)
+            if code == agent_calls.CROWDED:
+                agent_learning.make_way(whole)
                 code = self._learners[x.ndim](*self._knowledge(state), place[arm], x, reward)
                 if code == 0:
                     return
@@ -726,7 +726,7 @@ class Agent:
 
     def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
         """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
-        if code == kernels.DUE:  # it was learnt
+        if code == agent_calls.DUE:  # it was learnt
             with self._closed(changed=True):
                 if arm in self._state.place:
                     self._state.check(self._state.place[arm])
@@ -751,25 +751,25 @@ class Agent:
                 state.forgotten += 1
                 state.forget(factor)
         code = self._learn_held(state, k, x, y)
-        if code == kernels.BUSY:
+        if code == agent_calls.BUSY:
             with self._closed():
                 state.check(k)
             code = self._learn_held(state, k, x, y)
-        if code == kernels.NOT_FINITE:
+        if code == agent_calls.NOT_FINITE:
             raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {y:g}")
         if code == 0 and not self.settings.forgets:
             return
         with self._closed():
             own = self._with_intercept(x[None])[0]
-            if code == kernels.UNSOUND:  # V⁻¹ is no longer positive definite: learn into V, and V⁻¹ afresh from that
+            if code == agent_calls.UNSOUND:  # V⁻¹ has become indefinite: learn into V, and V⁻¹ afresh from that
                 batch.learn(state, own[None], np.array([k]), np.array([y]))
             if state.window is not None:
                 state.window.slide(state, state.names[k], own, y)
-                if code == kernels.DUE:
+                if code == agent_calls.DUE:
                     state.window.relearn(state, k)
                 if self.settings.learnt and self._inputs.looks_at_sizes:
                     self._inputs.add_sizes(own[None])
-            elif code == kernels.DUE:
+            elif code == agent_calls.DUE:
                 state.check(k)
                 self._compare_sizes(state)
 
@@ -791,9 +791,9 @@ class Agent:
         try:
             while True:
                 code = int(self._learner(*self._knowledge(state), k, x, y))
-                if code != kernels.CROWDED:
+                if code != agent_calls.CROWDED:
                     return code
-                kernels.make_way(state.whole)
+                agent_learning.make_way(state.whole)
         finally:
             state.allow(0.0)
 
@@ -909,7 +909,7 @@ class Agent:
         return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
 
     def _index(self, mean: FloatArray, width: FloatArray, alpha: Any) -> FloatArray:
-        """What arms are compared by; see `kernels.exploration`."""
+        """What arms are compared by; see `agent_scores.exploration`."""
         squared, counted = self._state.head[[layout.SQUARED, layout.COUNTED]]
         beta = math.sqrt(squared / counted) / self.settings.width if counted > 0 else 0.0
         return np.asarray(mean + alpha * width + beta * width**2)

@@ -12,7 +12,7 @@ import numpy as np
 from armspan._cores import available_cores
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.agents.state import State, Statistics
-from armspan.kernels import agent as kernels
+from armspan.kernels import agent_choice, agent_scores
 from armspan.kernels import agent_layout as layout
 from armspan.kernels import agent_memory as memory
 from armspan.kernels.agent_forms import products_of_many
@@ -101,7 +101,7 @@ def look(state: State, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     n, K, d = len(X), len(state.names), state.settings.width
     mean, width = np.empty((n, K)), np.empty((n, K))
     if X.ndim == 2 and d <= SMALL:
-        kernels.look_many(state.head, state.arms, state.store, X, mean, width)
+        agent_scores.look_many(state.head, state.arms, state.store, X, mean, width)
         return mean, width
     if X.ndim == 2 and K >= ENOUGH_ARMS and d <= layout.LARGEST_PAIRS and K * d**2 <= 10 * TOGETHER:
         return _look_by_pairs(state, X, mean, width)
@@ -146,7 +146,7 @@ def _look_by_pairs(state: State, X: FloatArray, mean: FloatArray, width: FloatAr
 def pick(state: State, index: FloatArray, eligible: BoolArray) -> IntArray:
     """The arm with the largest index in each row (n, K), ties and ε-mixture as in single decisions. Counts them."""
     chosen = np.empty(len(index), dtype=np.int64)
-    kernels.pick(state.head, index, eligible, chosen)
+    agent_choice.pick(state.head, index, eligible, chosen)
     return chosen
 
 

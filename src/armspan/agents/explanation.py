@@ -9,8 +9,8 @@ from armspan import _html
 from armspan._text import counted, table
 from armspan._typing import FloatArray
 from armspan.agents.state import State
-from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_scores
 
 _HEAD = ("context", "pulls", "mean reward", "weight β", "in mean", "in width²")
 
@@ -111,7 +111,7 @@ class Explanation:
 def explained(state: State, k: int, x: FloatArray, rows: FloatArray) -> Explanation:
     """The explanation for arm k and its x (d,), with the intercept, by rows (m, 4 + d) of memory."""
     mean, width = np.empty(len(state.names)), np.empty(len(state.names))
-    kernels.look(state.head, state.arms, state.store, x.reshape(1, -1), np.int64(0), mean, width)
+    agent_scores.look(state.head, state.arms, state.store, x.reshape(1, -1), np.int64(0), mean, width)
     u, ridge = state.inverse(k) @ x, state.settings.ridge
     X, pulls, sums = rows[:, layout.FEATURES :], rows[:, layout.SEEN], rows[:, layout.SUM]
     beta = pulls * (X @ u)

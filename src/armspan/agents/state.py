@@ -1,4 +1,4 @@
-"""What an agent has learnt, as the arrays that kernels work on; see `armspan.kernels.agent` for what is where."""
+"""What an agent has learnt, as the arrays that kernels work on; `armspan.kernels.agent_layout` says what is where."""
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
@@ -11,10 +11,9 @@ from armspan._typing import FloatArray, IntArray
 from armspan.agents.settings import Settings
 from armspan.agents.window import Window
 from armspan.errors import InvalidParameter
-from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_learning, triangles
 from armspan.kernels import agent_memory as memory
-from armspan.kernels import triangles
 from armspan.kernels.choice import ROUNDING, SINGLE_ROUNDING
 from armspan.kernels.sketch import SMALLEST_RIDGE, sketch_size
 
@@ -260,7 +259,7 @@ class State:
     def recount(self) -> None:
         """What σ̂ is made of, afresh from what every arm holds; needed after anything but `learn`."""
         if self.settings.learnt:
-            kernels.recount(self.head, self.arms, self.store)
+            agent_learning.recount(self.head, self.arms, self.store)
 
     def entries(self, k: int | None = None) -> FloatArray:
         """What is remembered (m, 4 + d), of arm k or of all; in the order in which it was last pulled."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels import agent as kernels
 from armspan.kernels import agent_layout as layout
+from armspan.kernels import agent_learning
 
 if TYPE_CHECKING:
     from armspan.agents.state import State
@@ -37,7 +37,7 @@ class Window:
         while len(self.entries) > self.size:
             old, x_old, reward_old = self.entries.popleft()
             k = state.place[old]
-            sound = kernels.unlearn(state.arms, state.store, k, x_old, reward_old)
+            sound = agent_learning.unlearn(state.arms, state.store, k, x_old, reward_old)
             heavy = self._was_most(state, k, x_old) or x_old @ x_old > 1e3 * np.diag(state.gram(k)).min()
             heavy = heavy or np.abs(reward_old * x_old).max() > 1e3 * np.abs(state.store[k, : self.d]).max()
             if heavy or not sound:

@@ -30,6 +30,7 @@ log = logging.getLogger("armspan")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MOST_AXES = 64
 SLOW = 1.0
 """Seconds from which on the log says that a kernel was compiled."""
 SUMS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}}
@@ -329,14 +330,16 @@ class Listed:
 
     codes : the compiled code of each signature, counted from 1, to be called where nanoseconds count. It does not look
     at what it is given: every array must have the listed number of axes and type of elements, and where it need not be
-    contiguous, the kernel has to find out by its strides. The first is a TypeError, like those that are not compiled
-    yet; then `late` may help.
+    contiguous, the kernel has to find out by its strides. All other places up to 64, the most axes that an array may
+    have, are a TypeError, and so is code that is not compiled yet; then `late` may help.
     """
 
     def __init__(self, compiled: Any, signatures: tuple[str, ...]) -> None:
         self.compiled, self.__doc__, self._lock = compiled, compiled.__doc__, threading.Lock()
         self._listed = [] if config.DISABLE_JIT else [sigutils.normalize_signature(one) for one in signatures]
-        self.codes: list[Any] = [_refuse, *[_refuse if self._listed else compiled] * len(signatures)]
+        self.codes: list[Any] = [_refuse] * (MOST_AXES + 1)
+        if not self._listed:
+            self.codes[1 : 1 + len(signatures)] = [compiled] * len(signatures)
         if self._listed:
             compiled._can_compile = False
             compiled._compile_for_args = _refuse

@@ -13,7 +13,7 @@ from armspan.agents import Agent
 from armspan.agents.state import SKETCHED_FROM, WIDE_FROM
 from armspan.kernels import _compile
 from armspan.kernels._compile import Compiled
-from armspan.kernels.agent import FOURS_FROM
+from armspan.kernels.agent_choice import FOURS_FROM
 from armspan.kernels.linear import REBUILD
 from armspan.policies import ContextUCB, Greedy, LinTS, LinUCBd
 from armspan.simulation.runner import simulate
