@@ -53,7 +53,7 @@ def turn(numbers, starts, t, n, tile, G):
                     tile[ahead * G + g, lane] = numbers[starts[g, lane] + t + ahead]
 
 
-@inlined
+@exact_kernel
 def turn_both(contexts, places, noises, draws, starts, t, end, G):
     """`turn` the contexts and the noise of the next tile, which ends before step `end`. Changes places and draws."""
     n = min(TILE, end - t)
@@ -61,15 +61,14 @@ def turn_both(contexts, places, noises, draws, starts, t, end, G):
     turn(noises, starts, t, n, draws, G)
 
 
-@inlined
-def write_noise(luck, found, noise, first, t):
-    """The noise that clicks make, eight runs' from run `first` on. Changes noise (R, B), and found."""
-    put(found, 0, luck)
+@exact_kernel
+def write_noise(found, noise, first, t):
+    """The noise that clicks make, in the first row of found: eight runs' from run `first` on. Changes noise (R, B)."""
     for lane in range(min(EIGHT, len(noise) - first)):
         noise[first + lane, t] = found[0, lane]
 
 
-@inlined
+@exact_kernel
 def take_down(lost, curve, first, m):
     """The regret of a group's runs, from run `first` on, at a mark. Changes curve (R, M)."""
     for run in range(min(len(lost) * EIGHT, len(curve) - first)):
@@ -94,19 +93,19 @@ def look_up_own(x, means, losses, first, places, which, k, arms, row, d):
     put(arms, row + d + 1, collect(losses, places, which, k))
 
 
-@inlined
-def toss(found, rows, at, pitch, index, block, first, step):
+@exact_kernel
+def toss(found, rows, at, pitch, index, block, first, t):
     """Where arms are tied, let chance choose, and nobody else be the best. Changes rows and index (K,).
 
     found : (2, 8) which lanes have a tie, and the best index. rows : each arm's indices, from row `at` on, one every
-    `pitch` rows. first : the run in lane 0.
+    `pitch` rows. first : the run in lane 0. t : the step in the block.
     """
     for lane in range(EIGHT):
         if found[0, lane] > 0.0:
             for k in range(index.size):
                 index[k] = rows[at + k * pitch, lane]
             run = block.runs[min(first + lane, block.runs.size - 1)]
-            chosen = break_tie(index, found[1, lane], block.unit, block.seed, run, step)
+            chosen = break_tie(index, found[1, lane], block.unit, block.seed, run, block.first + t)
             for k in range(index.size):
                 rows[at + k * pitch, lane] = found[1, lane] if k == chosen else LOWEST
 
@@ -119,7 +118,6 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
     lanes repeat the last run, and what they find is left out.
     """
     wide()
-    V, V_inv, b, theta_hat = state
     unit, clicks, R, K, bins = block.unit, block.clicks, block.runs.size, block.x.shape[1], tally.bins
     at_inverse, width = d * (d + 1) // 2, d + 2
     at_b, at_theta, at_x = 2 * at_inverse, 2 * at_inverse + d, 2 * at_inverse + 2 * d
@@ -137,18 +135,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
     one, none = eight(1.0), eight(0.0)
     for first in range(0, R, L):
         groups = min(G, (R - first + EIGHT - 1) // EIGHT)
-        for g in range(G):
-            for lane in range(EIGHT):
-                r = min(first + g * EIGHT + lane, R - 1)
-                lost[g, lane], starts[g, lane] = regret[r], r * B
-                for k in range(K):
-                    own = (g * K + k) * size
-                    arms[own + at_costly, lane] = 0.0
-                    for i in range(d):
-                        arms[own + at_b + i, lane], arms[own + at_theta + i, lane] = b[r, k, i], theta_hat[r, k, i]
-                        for j in range(i + 1):
-                            arms[own + entry(i, j), lane] = V[r, k, i, j]
-                            arms[own + at_inverse + entry(i, j), lane] = V_inv[r, k, i, j]
+        take_in(arms, lost, starts, state, regret, first, B, size, at_costly)
         start, period = 0, bins[0]
         for m in range(marks.size):
             for t in range(start, marks[m]):
@@ -190,9 +177,7 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                     if not all_of(clear):
                         put(found, 0, pick(clear, none, one))
                         put(found, 1, best)
-                        toss(
-                            found, arms, g * K * size + at_index, size, index, block, first + g * EIGHT, block.first + t
-                        )
+                        toss(found, arms, g * K * size + at_index, size, index, block, first + g * EIGHT, t)
                 for g in range(groups):
                     noise, luck, total_loss = get(draws, now + g), eight(0.0), get(lost, g)
                     best = get(leading, g)
@@ -223,20 +208,53 @@ def lanes(block, alpha, marks, state, regret, curve, tally, d):
                                 put(arms, back, get(arms, back) - gain * z_i * get(arms, own + at_z + j))
                     put(lost, g, total_loss)
                     if clicks:
-                        write_noise(luck, found, block.noise, first + g * EIGHT, t)
+                        put(found, 0, luck)
+                        write_noise(found, block.noise, first + g * EIGHT, t)
             start = marks[m]
             take_down(lost, curve, first, m)
         count(arms, tally.pulls, first, period, size, at_costly)
-        for run in range(min(L, R - first)):
-            g, lane, r = run // EIGHT, run % EIGHT, first + run
-            regret[r] = lost[g, lane]
+        give_back(arms, lost, state, regret, first, size)
+
+
+@exact_kernel
+def take_in(arms, lost, starts, state, regret, first, B, size, at_costly):
+    """Put groups of runs into their lanes, from run `first` on. Changes arms, lost and starts.
+
+    starts : (groups, 8) where each run's draws begin, B of them.
+    """
+    V, V_inv, b, theta_hat = state
+    (R, K, d), at_inverse = b.shape, entry(b.shape[2], 0)
+    at_b = 2 * at_inverse
+    for g in range(len(lost)):
+        for lane in range(EIGHT):
+            r = min(first + g * EIGHT + lane, R - 1)
+            lost[g, lane], starts[g, lane] = regret[r], r * B
             for k in range(K):
                 own = (g * K + k) * size
+                arms[own + at_costly, lane] = 0.0
                 for i in range(d):
-                    b[r, k, i], theta_hat[r, k, i] = arms[own + at_b + i, lane], arms[own + at_theta + i, lane]
+                    arms[own + at_b + i, lane], arms[own + at_b + d + i, lane] = b[r, k, i], theta_hat[r, k, i]
                     for j in range(i + 1):
-                        V[r, k, i, j] = arms[own + entry(i, j), lane]
-                        V_inv[r, k, i, j] = arms[own + at_inverse + entry(i, j), lane]
+                        arms[own + entry(i, j), lane] = V[r, k, i, j]
+                        arms[own + at_inverse + entry(i, j), lane] = V_inv[r, k, i, j]
+
+
+@exact_kernel
+def give_back(arms, lost, state, regret, first, size):
+    """The other way round. Changes regret and the state."""
+    V, V_inv, b, theta_hat = state
+    (R, K, d), at_inverse = b.shape, entry(b.shape[2], 0)
+    at_b = 2 * at_inverse
+    for run in range(min(len(lost) * EIGHT, R - first)):
+        g, lane, r = run // EIGHT, run % EIGHT, first + run
+        regret[r] = lost[g, lane]
+        for k in range(K):
+            own = (g * K + k) * size
+            for i in range(d):
+                b[r, k, i], theta_hat[r, k, i] = arms[own + at_b + i, lane], arms[own + at_b + d + i, lane]
+                for j in range(i + 1):
+                    V[r, k, i, j] = arms[own + entry(i, j), lane]
+                    V_inv[r, k, i, j] = arms[own + at_inverse + entry(i, j), lane]
 
 
 @exact_kernel

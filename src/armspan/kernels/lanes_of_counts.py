@@ -89,7 +89,7 @@ def advance_counts_in_lanes(block, knobs, marks, state, regret, curve, tally):
                     if not all_of(clear):
                         put(found, 0, pick(clear, none, one))
                         put(found, 1, best)
-                        toss(found, indices, g * K, 1, index, block, first + g * EIGHT, block.first + t)
+                        toss(found, indices, g * K, 1, index, block, first + g * EIGHT, t)
                 for g in range(groups):
                     noise, luck, total_loss = get(draws, now + g), eight(0.0), get(lost, g)
                     best = get(leading, g)
@@ -107,7 +107,8 @@ def advance_counts_in_lanes(block, knobs, marks, state, regret, curve, tally):
                         hand_out(known, kept_at, now + g, pair * FOUR, own, g * W + pair * FOUR, 1)
                     put(lost, g, total_loss)
                     if block.clicks:
-                        write_noise(luck, found, block.noise, first + g * EIGHT, t)
+                        put(found, 0, luck)
+                        write_noise(found, block.noise, first + g * EIGHT, t)
             start = marks[m]
             take_down(lost, curve, first, m)
         count(costly, tally.pulls, first, period, 1, 0)
