@@ -415,3 +415,62 @@ def test_an_alpha_for_every_step_of_a_window_is_enough_for_many_contexts() -> No
     scores = agent.scores_many(np.full((6, 2), 0.5))
     np.testing.assert_allclose((scores.index - scores.mean) / scores.width, 8.0)  # each as if it came next
     assert len(agent.choose_many(np.full((30, 2), 0.5))) == 30
+
+
+def test_a_name_that_changes_the_context_while_it_is_looked_up_is_seen() -> None:
+    """Its hash is Python code, and other threads may run then; compiled code would read beyond the array."""
+    agent, x = LinUCB(alpha=1.0, feature_bound=9.0).agent(arms=["a", "b"], n_features=2), np.ones(2000)
+
+    class Name:
+        def __hash__(self) -> int:
+            x.shape = (1,) * 60 + (1000, 2)
+            return hash("a")
+
+        def __eq__(self, other: object) -> bool:
+            return other == "a"
+
+    for _ in range(2):
+        agent.update("a", np.ones(2), 1.0)
+    with pytest.raises(InvalidParameter, match="x must"):
+        agent.update(Name(), x, 1.0)
+    assert agent.rewards == 2
+
+
+@pytest.mark.parametrize("other", [[np.nan, 1.0], [np.inf, 0.0], [1e300, 0.0]])
+@pytest.mark.parametrize("options", [{}, {"intercept": True}, {"dtype": "float32"}])
+def test_a_context_with_a_bad_row_for_another_arm_is_refused_every_time(other: list[float], options: Any) -> None:
+    agent = fresh(**options)
+    for _ in range(3):
+        agent.update(0, np.ones((2, 2)) / 2, 1.0)
+        with pytest.raises(InvalidParameter):
+            agent.update(0, np.array([[0.5, 0.5], other]), 1.0)
+    assert agent.rewards == 3
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_another_arms_row_that_is_too_long_is_told_or_refused(times: int) -> None:
+    x = np.array([[0.5, 0.5], [9.0, 1.0]])
+    told, strict = (LinUCB(alpha=1.0, feature_bound=3.0).agent(2, 2, long_contexts=how) for how in ("warn", "raise"))
+    for agent in (told, strict):
+        agent.update(0, x / 10, 1.0)
+    for number in range(times):
+        told.update(0, x, 1.0)
+        assert told.too_long == number + 1
+        with pytest.raises(InvalidParameter, match="feature_bound"):
+            strict.update(0, x, 1.0)
+    assert (told.rewards, strict.rewards) == (1 + times, 1)
+
+
+def test_names_that_compare_as_arrays_are_names() -> None:
+    """np.int64(7) == (1, 2) is an array."""
+    seven = np.int64(7)
+    agent = LinUCB(alpha=1.0, feature_bound=9.0).agent(arms=[seven, (1, 2)], n_features=2, window=2)
+    for arm in [(1, 2), (1, 2), seven, seven]:
+        agent.update(arm, np.ones(2), 1.0)
+    assert [agent.statistics(arm).pulls for arm in agent.arms] == [2, 0]
+    agent.remove_arm(seven)
+    other = LinUCB(alpha=1.0, feature_bound=9.0).agent(arms=[seven, (1, 2)], n_features=2)
+    other.update((1, 2), np.ones(2), 1.0)
+    other = other.copy()
+    other.remove_arm(seven)
+    assert other.arms == ((1, 2),)

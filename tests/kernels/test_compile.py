@@ -279,3 +279,32 @@ def test_a_damaged_cache_is_compiled_again_and_mended(
     assert hits == [0, 0, 0, 1, 1]
     assert len(list(tmp_path.iterdir())) == 1
     assert caplog.text.count("cannot be read") == 2
+
+
+FORK = """
+import os, threading, time
+import numpy as np
+import armspan
+from armspan.kernels import _compile
+
+one, other = (armspan.LinUCB(alpha=1.0, feature_bound=9.0).agent(2, 3) for _ in range(2))
+thread = threading.Thread(target=lambda: one.choose(np.ones(3)))
+thread.start()
+while not _compile._clock.began:
+    time.sleep(0.001)
+child = os.fork()
+if child == 0:
+    other.choose(np.ones(3))
+    os._exit(7)
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_fork_waits_until_a_kernel_is_compiled(tmp_path: Path) -> None:
+    """The child would wait for ever for the thread that compiles, which it does not have."""
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", "-c", FORK]
+    outcome = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=300)
+    assert outcome.stdout == "7\n"

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -377,21 +377,20 @@ class Agent:
         if mark is not None:
             raise InvalidParameter(f"mark must be left out: any reward is learnt alike here, got {mark!r:.60}")
         code = BAD_SHAPE
-        if self._quick and x.__class__ is ndarray and x.dtype is DOUBLES and reward.__class__ in NUMBERS:
+        if self._quick and x.__class__ is ndarray and reward.__class__ in NUMBERS:
             _, place, whole, state = self._core
             try:
-                learn = self._learners[x.ndim]
-                if self._double:
-                    code = learn(whole, place[arm], x, reward)
-                else:
-                    code = learn(whole, state.store, place[arm], x, reward)
+                k = place[arm]  # it may run code of the name's own, and so comes before x is looked at
+                if x.dtype is DOUBLES:
+                    learn = self._learners[x.ndim]
+                    code = learn(whole, k, x, reward) if self._double else learn(whole, state.store, k, x, reward)
             except (*REFUSED, KeyError):  # or there is no such arm
                 self._learner.compile_for(*self._knowledge(state), 0, x.copy(), 0.0)
             if code == 0:  # nearly always
                 return
             if code == agent_calls.CROWDED:
                 agent_learning.make_way(whole)
-                code = self._learners[x.ndim](*self._knowledge(state), place[arm], x, reward)
+                code = self._learner(*self._knowledge(state), k, x, float(cast(float, reward)))
                 if code == 0:
                     return
         self._update_slowly(code, arm, x, reward)

@@ -1,8 +1,13 @@
-"""Agents in forked processes: no agent is forked in the middle of a change, and a child's lock is nobody's."""
+"""Agents in forked processes: no agent is forked in the middle of a change, and a child's lock is nobody's.
+
+Nor does a process fork while another thread compiles: the child would wait for it for ever.
+"""
 
 import os
 from typing import Any, Protocol
 from weakref import WeakSet
+
+from armspan.kernels._compile import global_compiler_lock
 
 
 class Forkable(Protocol):
@@ -28,15 +33,18 @@ def _before() -> None:
     _held[:] = sorted(_agents, key=id)  # in the order of `merge`, which holds two
     for agent in _held:
         agent._lock.acquire()
+    global_compiler_lock.acquire()  # whoever has it waits for no agent
 
 
 def _in_parent() -> None:
+    global_compiler_lock.release()
     for agent in _held:
         agent._lock.release()
     _held.clear()
 
 
 def _in_child() -> None:
+    global_compiler_lock.release()
     for agent in _held:
         agent._after_fork()
     _held.clear()

@@ -40,7 +40,9 @@ class Knowledge:
 
     def without(self, arm: Hashable | None) -> "Knowledge":
         """The same but for an arm."""
-        return replace(self, arms={name: seen for name, seen in self.arms.items() if name != arm})
+        arms = dict(self.arms)
+        arms.pop(arm, None)  # not by !=, which some names answer with an array
+        return replace(self, arms=arms)
 
     def less(self, base: "Knowledge | None") -> "Knowledge":
         """What has come since the base."""

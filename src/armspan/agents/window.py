@@ -59,7 +59,7 @@ class Window:
 
     def relearn(self, state: "State", k: int) -> None:
         """Arm k afresh from what is in the window. Changes state."""
-        mine = [(x, reward) for arm, x, reward in self.entries if arm == state.names[k]]
+        mine = [(x, reward) for arm, x, reward in self.entries if state.place.get(arm) == k]
         X = np.array([x for x, _ in mine]).reshape(len(mine), self.d)
         state.relearn(k, X, np.array([reward for _, reward in mine]))
 
@@ -73,7 +73,7 @@ class Window:
         """Arm k's contexts as rows (m, 4 + d) like those of memory."""
         table: dict[bytes, FloatArray] = {}
         for arm, x, reward in self.entries:
-            if arm == state.names[k]:
+            if state.place.get(arm) == k:
                 row = table.setdefault(x.tobytes(), np.concatenate([[k, 0.0, 0.0, 0.0], x]))
                 row[layout.SEEN] += 1.0
                 row[layout.SUM] += reward

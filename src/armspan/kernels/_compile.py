@@ -21,10 +21,12 @@ import numba
 from numba.core import caching, event, ir, serialize, sigutils, targetconfig, types
 from numba.core import config as _config
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock as _compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
 config: Any = _config  # untyped
+global_compiler_lock: Any = _compiler_lock
 FUNCTION: Any = BaseFunction
 log = logging.getLogger("armspan")
 
@@ -247,6 +249,9 @@ class _Clock(event.Listener):
         self.libraries.append(_library(_Raw if _is_part(happening) else JITCodeLibrary))
 
     def on_end(self, happening: Any) -> None:
+        if not self.libraries:  # Ctrl-C came while it began
+            gc.enable()
+            return
         seconds, function = time.perf_counter() - self.began.pop(), happening.data["dispatcher"].py_func
         _library(self.libraries.pop())
         if self.ours:
@@ -329,13 +334,14 @@ class Listed:
     """An `atomic_kernel` for listed signatures, each compiled when it is first met, and for nothing else.
 
     codes : the compiled code of each signature, counted from 1, to be called where nanoseconds count. It does not look
-    at what it is given: every array must have the listed number of axes and type of elements, and where it need not be
-    contiguous, the kernel has to find out by its strides. All other places up to 64, the most axes that an array may
-    have, are a TypeError, and so is code that is not compiled yet; then `late` may help.
+    at what it is given: every array must have the listed number of axes and type of elements, and nothing that could
+    change them may come between finding that out and the call. Where an array need not be contiguous, the kernel has
+    to find out by its strides. All other places up to 64, the most axes that an array may have, are a TypeError, and so
+    is code that is not compiled yet; then `late` may help.
     """
 
     def __init__(self, compiled: Any, signatures: tuple[str, ...]) -> None:
-        self.compiled, self.__doc__, self._lock = compiled, compiled.__doc__, threading.Lock()
+        self.compiled, self.__doc__ = compiled, compiled.__doc__
         self._listed = [] if config.DISABLE_JIT else [sigutils.normalize_signature(one) for one in signatures]
         self.codes: list[Any] = [_refuse] * (MOST_AXES + 1)
         if not self._listed:
@@ -367,7 +373,7 @@ class Listed:
         return False
 
     def _compile(self, number: int, signature: Any) -> None:
-        with self._lock:
+        with global_compiler_lock:
             if signature.args not in self.compiled.overloads:
                 self.compiled._can_compile = True
                 try:
@@ -378,7 +384,7 @@ class Listed:
 
 
 def _refuse(*args: Any) -> Any:
-    """What numba does instead of compiling whatever it meets while it may compile."""
+    """In the place of code that is not compiled, and what numba does instead of compiling whatever it meets."""
     raise TypeError("not compiled for these arguments")
 
 

@@ -382,9 +382,9 @@ def chosen(S, store, sketch, pairs, x):
 
 @inlined
 def room_for_pairs(S):
-    """Where an agent's one array has room for the products of two features, and zeros up to whole vectors."""
+    """Where an agent's array has room for the products of two features, and zeros up to whole vectors, if it has."""
     d = borders(S)[1]
-    return matrix(S, HEAD + d, 1, lines(d * (d + 1) // 2))
+    return matrix(S, HEAD + d, 1, lines(d * (d + 1) // 2) if d <= LARGEST_PAIRS else 0)
 
 
 @inlined

@@ -165,6 +165,10 @@ def learn_into(S, store, k, x, y):
         return learn_row(S, arms, store, memory, k, matrix(x, 0, 1, x.size), np.int64(0), y)
     if x.shape[0] != K:
         return BAD_SHAPE
+    if not squared_length(matrix(x, 0, 1, x.size), np.int64(0)) + S[INTERCEPT] < S[LARGEST] * S[LARGEST]:
+        for other in range(K):  # that all of them together are short is seen faster
+            if not squared_length(x, other) + S[INTERCEPT] < S[LARGEST] * S[LARGEST]:
+                return NOT_FINITE
     return learn_row(S, arms, store, memory, k, x, k, y)
 
 

@@ -193,10 +193,10 @@ def for_many_arms(
 
 
 @kernel
-def score_linear(block, state, mean, width):
-    """The estimate and its width of every arm. Changes both (K,)."""
+def score_linear(x, V_inv, theta_hat, mean, width):
+    """The estimate and its width of every arm in the first context of x. Changes both (K,)."""
     for k in range(mean.size):
-        mean[k], variance = linear.score(state.V_inv[0], state.theta_hat[0], k, block.x, 0, block.x.shape[2])
+        mean[k], variance = linear.score(V_inv[0], theta_hat[0], k, x, 0, x.shape[2])
         width[k] = math.sqrt(abs(variance))
 
 
@@ -223,7 +223,7 @@ def estimates(state: Any, block: Block) -> tuple[FloatArray, FloatArray]:
         mean = np.einsum("kd,d->k", x, state.theta_hat[0, 0])  # not by BLAS: equal rows have equal means
         return mean, np.sqrt(np.abs(variance, out=variance), out=variance)
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
-    score_linear(block, state, mean, width)
+    score_linear(block.x, state.V_inv, state.theta_hat, mean, width)
     return mean, width
 
 
