@@ -26,7 +26,7 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
 
     import armspan
     from armspan.diversity.logged import audit_log
-    from armspan.environments import BoxContexts, FiniteContexts, MarkovContexts, paper_1a, paper_1c
+    from armspan.environments import BoxContexts, DelayedRewards, FiniteContexts, MarkovContexts, paper_1a, paper_1c
 
     rng, optimist = np.random.default_rng(0), armspan.LinUCB(alpha=1.0, feature_bound=1.0)
 
@@ -46,6 +46,10 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "figure 1a, LinUCB-d, 128 runs", simulated(first, armspan.LinUCBd(), 40_000, runs=128)
     yield "figure 1a, Greedy", simulated(first, armspan.Greedy(), 10_000)
     yield "figure 1a, UCB per context", simulated(first, armspan.ContextUCB(), 10_000)
+    for policy in (armspan.LinTS(), armspan.LinMED(), armspan.SupLinUCB(), armspan.EXP4(), armspan.OLSBandit()):
+        yield f"figure 1a, {policy.name}", simulated(first, policy, 10_000)
+    yield "figure 1a, forgetful", simulated(first, armspan.LinUCB(alpha="practical", half_life=100.0), 10_000)
+    yield "figure 1a, rewards three steps late", simulated(DelayedRewards(first, steps=3), armspan.LinUCBd(), 10_000)
     yield "figure 1a, with events", simulated(first, armspan.LinUCBd(), 10_000, events=True)
     yield "figure 1c, LinUCB-d", simulated(paper_1c(1988), armspan.LinUCBd(), 10_000)
     yield "a chain of contexts, LinUCB-d", simulated(chain, armspan.LinUCBd(), 10_000)

@@ -403,14 +403,25 @@ def inlined(function: F) -> F:
 
 
 def part(function: F, *, allocates: bool = False) -> F:
-    """A part of atomic kernels that is compiled once and then put into its callers, as fast as if it were inlined.
+    """A part of kernels that is compiled once and then put into its callers, as fast as if it were inlined.
 
-    allocates : whether it makes arrays, or calls what does. Only then is counted who uses an array, which takes longer
+    What is `inlined` can be made one, for kernels where no constant need reach it before it is compiled. allocates :
+    whether it makes arrays, calls what does, or returns one. Only then is counted who uses an array, which takes longer
     than the arithmetic of a small arm.
     """
     return rare(function, allocates=allocates, forceinline=True)
 
 
+def exact_part(function: F) -> F:
+    """The same in strict arithmetic, for an `exact_kernel`."""
+    return _part_of(function, forceinline=True)
+
+
 def rare(function: F, *, allocates: bool = False, **options: Any) -> F:
     """A `part` that stays a function of its own, for what is large, or seldom run."""
-    return _compile(function, nogil=False, no_cpython_wrapper=True, _nrt=allocates, **options, **SUMS)
+    return _part_of(function, allocates=allocates, **options, **SUMS)
+
+
+def _part_of(function: F, *, allocates: bool = False, **options: Any) -> F:
+    plain = cast(F, getattr(function, "py_func", function))
+    return _compile(plain, nogil=False, no_cpython_wrapper=True, _nrt=allocates, **options)

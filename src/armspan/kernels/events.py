@@ -165,7 +165,10 @@ def advance_counting(block, alpha, marks, state, regrets, regions, counted, curv
                 costly[tally.bins[i], a] += losses[c, a] > 0
                 count_step(counted, r, t, regions[c], a, losses[c, a], misses)
             curve[r, m], start = regret, marks[m]
-            grams[r, m] = V
+            for k in range(V.shape[0]):  # `grams[r, m] = V` would take six seconds to compile
+                for i in range(d):
+                    for j in range(d):
+                        grams[r, m, k, i, j] = V[k, i, j]
             for k in range(K):
                 rarest[r, m, k] = rarest_of(counted, r, k)
         regrets[r] = regret

@@ -44,13 +44,13 @@ class Family:
     """A kind of knowledge and how it is used. One that is much like another is made by `derived`.
 
     state : a NamedTuple with one array (R, …) per field. scratch : what a run needs beside it while it lives. fresh :
-    writes what is known before anything is seen, given the state and the policy's numbers. choose, learn : the inlined
-    functions of one run, see `life`. advance : the kernel for K arms and d features, `life.live` or what does the same
-    faster. choose_once, learn_once : the kernels of agents, see `life`. seen : what an agent can say of its arms, given
-    a state of one run, a block of one step, and its knobs. knobs : what a policy must give for every step, in the
-    kernel's order. tidy, every : what is done to a state every so many steps; tidy_run(own, scratch, K, d) : the same
-    for one run, inlined. on_gpu : False if `choose`, `learn` or `tidy_run` do more than index arrays and call inlined
-    functions: then no GPU can run them. explains : whether its steps are those of the paper's proof.
+    writes what is known before anything is seen, given the state and the policy's numbers. choose, learn : functions
+    of one run, see `life`. advance : the kernel for K arms and d features, `life.live` or what does the same faster.
+    choose_once, learn_once : the kernels of agents, see `life`. seen : what an agent can say of its arms, given a state
+    of one run, a block of one step, and its knobs. knobs : what a policy must give for every step, in the kernel's
+    order. tidy, every : what is done to a state every so many steps; tidy_run(own, scratch, K, d) : the same for one
+    run. on_gpu : False if `choose`, `learn` or `tidy_run` do more than index arrays and call inlined functions and
+    parts: then no GPU can run them. explains : whether its steps are those of the paper's proof.
     marks : where a reward is learnt by what its choice was, how that is kept until it comes, see `marked`. late : the
     kernel where rewards come late, see `late`; None if nothing is learnt. merges : False if fields that add up are not
     enough to merge what two agents know.

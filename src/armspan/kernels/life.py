@@ -12,7 +12,7 @@ def live(block, knobs, marks, state, regret, curve, tally, size, scratch_of, of_
     """Advance every run by a block of steps. Changes state, regret (R,), curve (R, M), tally, and clicks' noise.
 
     knobs : (B,) arrays, one number per step each. marks : (M,) numbers of steps after which curve takes down the
-    pseudo-regret. size : d; where it is a constant, loops are unrolled. The rest are a family's inlined functions:
+    pseudo-regret. size : d; where it is a constant, loops are unrolled. The rest are a family's functions:
 
     scratch_of(K, size) : arrays for intermediate results. of_run(state, r) : one run's knowledge.
     choose(own, scratch, block, c, knobs, i, run, step, K, size) : the arm for context c in step i of the block.

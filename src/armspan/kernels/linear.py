@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.choice import break_tie, contend, is_tie
 from armspan.kernels.single import Precision
 
@@ -145,7 +145,7 @@ def learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean, variance):
     V[m, 1, 1] += x1 * x1
 
 
-@inlined
+@part
 def cholesky(V, a, L, d):
     """The factor L of V = LLᵀ of an arm; false where V is singular to rounding. Changes the lower triangle of L."""
     sound = True
@@ -161,7 +161,7 @@ def cholesky(V, a, L, d):
     return sound
 
 
-@inlined
+@part
 def rebuild_arm(V, V_inv, b, theta_hat, a, L, L_inv, d):
     """V⁻¹ = L⁻ᵀL⁻¹ and θ̂ = V⁻¹b of an arm afresh, from the Cholesky factor V = LLᵀ. Changes V_inv and theta_hat.
 

@@ -24,24 +24,28 @@ class Precision(float):
 
 
 def in_precision(single: bool, *functions: Any) -> Iterator[Any]:
-    """The functions, in single precision if that is asked for."""
+    """The functions, with all that they call, to be inlined, as GPUs take them; in single precision if asked for."""
     done: dict[Any, Any] = {}
-    return (in_single(function, done) if single else function for function in functions)
+    return (_inlined(function, single, done) for function in functions)
 
 
-def in_single(function: Any, done: dict[Any, Any] | None = None) -> Any:
+def in_single(function: Any) -> Any:
     """The function, compiled or not as it was, in single precision."""
-    done = {} if done is None else done
+    return _inlined(function, True, {})
+
+
+def _inlined(function: Any, single: bool, done: dict[Any, Any]) -> Any:
     plain = getattr(function, "py_func", function)
     if plain not in done:
         code, scope = plain.__code__, plain.__globals__
-        constants = tuple(_constant(value) for value in code.co_consts)
         used = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"} & scope.keys()
-        names = {name: _meant(scope[name], code.co_names, done) for name in used}
-        single = types.FunctionType(code.replace(co_consts=constants), names, plain.__name__)
-        single.__module__ = plain.__module__
+        names = {name: _meant(scope[name], code.co_names, single, done) for name in used}
+        if single:
+            code = code.replace(co_consts=tuple(map(_constant, code.co_consts)))
+        made = types.FunctionType(code, names, plain.__name__)
+        made.__module__ = plain.__module__
         compiled: Callable[[Any], Any] = numba.njit(error_model="numpy", inline="always")
-        done[plain] = single if plain is function else compiled(single)
+        done[plain] = made if plain is function else compiled(made)
     return done[plain]
 
 
@@ -51,16 +55,16 @@ def _constant(value: Any) -> Any:
     return np.float32(value) if isinstance(value, float) else value
 
 
-def _meant(value: Any, attributes: tuple[str, ...], done: dict[Any, Any]) -> Any:
+def _meant(value: Any, attributes: tuple[str, ...], single: bool, done: dict[Any, Any]) -> Any:
     """What a name stands for; attributes : those that are used, if it is a module of ours."""
-    if value is np.float64:
+    if single and value is np.float64:
         return np.float32
-    if isinstance(value, float):
+    if single and isinstance(value, float):
         return np.float32(getattr(value, "single", value))
     if isinstance(value, types.ModuleType) and value.__name__.startswith("armspan.kernels"):
         module = types.ModuleType(value.__name__)
         used = {part: content for part, content in vars(value).items() if part in attributes}
-        vars(module).update({part: _meant(content, (), done) for part, content in used.items()})
+        vars(module).update({part: _meant(content, (), single, done) for part, content in used.items()})
         return module
     ours = str(getattr(value, "__module__", "")).startswith("armspan.kernels")
-    return in_single(value, done) if ours and hasattr(value, "__code__") else value
+    return _inlined(value, single, done) if ours and hasattr(value, "__code__") else value

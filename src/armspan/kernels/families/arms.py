@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.counts import UNTRIED
@@ -36,7 +36,7 @@ def of_run(state, r):
     return state.pulls[r], state.reward_sums[r]
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     """The arm with the largest mean reward + α_t/√pulls; those without pulls come first."""
     pulls, reward_sums = own
@@ -47,7 +47,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     pulls, reward_sums = own
     pulls[a] += 1

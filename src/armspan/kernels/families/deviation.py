@@ -12,7 +12,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import linear as one
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import is_tie
 from armspan.kernels.families import linear
@@ -61,7 +61,7 @@ def of_run(state, r):
     return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.log_det[r]
 
 
-@inlined
+@part
 def radius_squared(log_det, noise, bias, delta, log_ridge, d):
     """β of OFUL: √β = R√(2 log(√(det V/λᵈ)/δ)) + √λ s, and for A models √A·s, as long as their parameters together."""
     A, total = log_det.shape[0], 0.0
@@ -71,7 +71,7 @@ def radius_squared(log_det, noise, bias, delta, log_ridge, d):
     return root * root
 
 
-@inlined
+@part
 def design(p, x, c, scratch, K, d):
     """A G-optimal design on √p_a·x_a, nearly: w ← w·leverage from w = 1/K on, averaged (Cohen et al. 2019).
 
@@ -107,7 +107,7 @@ def design(p, x, c, scratch, K, d):
             w[k] /= total
 
 
-@inlined
+@part
 def chances(own, scratch, block, c, knobs, i, K, d):
     """Every arm's probability. Changes scratch; it is in the first (K,)."""
     _, V_inv, _, theta_hat, log_det = own
@@ -137,20 +137,20 @@ def chances(own, scratch, block, c, knobs, i, K, d):
         p[k] /= total
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     chances(own, scratch, block, c, knobs, i, K, d)
     return drawn(scratch[0], uniform_of(block.seed, run, step), K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat, log_det = own
     log_det[one.row_of(a, V)] += math.log(1.0 + abs(scratch[2][a]))
     one.learn(V, V_inv, b, theta_hat, a, x, c, y, scratch[1][a], scratch[2][a], scratch[3], d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     """V⁻¹, θ̂ and log det V of every model afresh."""
     V, V_inv, b, theta_hat, log_det = own

@@ -13,7 +13,7 @@ import numpy as np
 
 from armspan._typing import FloatArray, IntArray
 from armspan.kernels import linear as one
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.families import linear
 from armspan.kernels.families.linear import scratch_of
@@ -51,7 +51,7 @@ def of_run(state, r):
     return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.epoch[r], state.ridge[r]
 
 
-@inlined
+@part
 def chances(own, scratch, block, c, knobs, i, K, d):
     """Every arm's probability, with γ = c√(Kτ/(D log τ + log(m²/δ))). Changes the first of scratch (K,)."""
     scale, parameters, delta, low, high = knobs
@@ -61,13 +61,13 @@ def chances(own, scratch, block, c, knobs, i, K, d):
     share_out(INVERSE_GAP, gamma, scratch[0], block.unit, K)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     chances(own, scratch, block, c, knobs, i, K, d)
     return drawn(scratch[0], uniform_of(block.seed, run, step), K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     """Add up; where that was the last reward of an epoch, fit what it has seen, and begin the next."""
     V, V_inv, b, theta_hat, epoch, ridge = own

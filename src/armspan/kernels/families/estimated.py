@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear, oful
@@ -53,7 +53,7 @@ def of_run(state, r):
     return *known, state.noise[r], state.explained[r], state.parts[r]
 
 
-@inlined
+@part
 def noise_bound(V_inv, noise, told, d):
     """R as told, or else R̂ by Wilson's and Hilferty's approximation of χ²; -1 while that says nothing."""
     left = left_over(V_inv, noise, d)
@@ -65,7 +65,7 @@ def noise_bound(V_inv, noise, told, d):
     return math.sqrt(noise[ERRORS] / (left * root**3)) if root > 0.0 else -1.0
 
 
-@inlined
+@part
 def longest(theta_hat, d):
     """The largest ‖θ̂‖."""
     most = 0.0
@@ -77,7 +77,7 @@ def longest(theta_hat, d):
     return math.sqrt(most)
 
 
-@inlined
+@part
 def radius_of(V_inv, log_det, m, R, length, ridge, doubt, d):
     """√β of model m, with R̂ and ŝ for R and s; where R̂ is not known, as large as can be."""
     if R < 0.0:
@@ -93,7 +93,7 @@ LARGE = 1e9
 """A radius beside which estimates do not count."""
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, log_det, noise, _, _ = own
     index, mean, variance, _, _, _ = scratch
@@ -105,18 +105,18 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     take_down(own[5], own[6], own[7], scratch, a, y)
     oful.learn(own[:5], scratch, a, x, c, y, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     oful.recall(own[:5], scratch, a, x, c, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     oful.tidy_run(own[:5], scratch, K, d)
     put_together(own[2], own[3], own[5], own[6], own[7], d)

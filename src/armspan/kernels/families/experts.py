@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING
 from armspan.kernels.family import Family, Field, Seen
@@ -60,7 +60,7 @@ def of_run(state, r):
     return state.log_w[r], state.bias[r], state.theta[r], state.advice[r], state.told[r]
 
 
-@inlined
+@part
 def advise(own, j, x, c, K, d):
     """Expert j's distribution for context c. Changes its row of advice."""
     _, bias, theta, advice, _ = own
@@ -77,7 +77,7 @@ def advise(own, j, x, c, K, d):
         advice[j, k] = 1.0 / tied if best - advice[j, k] <= ROUNDING * size else 0.0
 
 
-@inlined
+@part
 def mix(own, p, x, c, K, d):
     """The probabilities p (K,) of the arms for context c. Changes p and advice."""
     log_w, _, _, advice, told = own
@@ -97,13 +97,13 @@ def mix(own, p, x, c, K, d):
         p[k] = (1.0 - K * floor) * p[k] / total + floor
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     mix(own, scratch[0], block.x, c, K, d)
     return drawn(scratch[0], uniform_of(block.seed, run, step), K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     log_w, _, _, advice, told = own
     p = scratch[0]
@@ -116,7 +116,7 @@ def learn(own, scratch, a, x, c, y, d):
         log_w[j] += told[1] * (advice[j, a] * gain + told[2] * spread)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     """The probabilities, as they are now, where nobody has kept those of the choice."""
     mix(own, scratch[0], x, c, scratch[0].size, d)
@@ -129,14 +129,14 @@ def advance_experts(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """The probabilities of the arms."""
     for k in range(mark.size):
         mark[k] = scratch[0][k]
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     for j in range(own[0].size):
         advise(own, j, x, c, mark.size, d)

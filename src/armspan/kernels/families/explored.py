@@ -64,7 +64,7 @@ def pull(forced, theta_hat, due, index, x, c, unit, seed, run, step, K, d):
     return a
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a = pull(knobs[0][i], own[3], own[4], scratch[0], block.x, c, block.unit, block.seed, run, step, K, d)
     own[5][a] += 1
@@ -83,13 +83,13 @@ def learn_due(V, V_inv, b, theta_hat, due, asked, room, a, x, c, y, z, d):
         learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat, due, asked, room = own
     learn_due(V, V_inv, b, theta_hat, due, asked, room, a, x, c, y, scratch[3], d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     linear.tidy_run((own[0], own[1], own[2], own[3]), scratch, K, d)
 
@@ -100,14 +100,14 @@ def advance_explored(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """Whether the pull was forced. Nothing is due meanwhile."""
     due = own[4]
     mark[0], due[a] = due[a], 0
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     """Rewards of forced pulls; others teach nothing."""
     due, asked, forced = own[4], own[5], mark[0] > 0.0

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
 from armspan.kernels.family import derived, no_agent
 from armspan.kernels.life import live
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return np.int64(knobs[0][i])
 

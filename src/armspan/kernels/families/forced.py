@@ -10,7 +10,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import linear as one
-from armspan.kernels._compile import inlined, kernel, part
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
@@ -25,7 +25,7 @@ FREE, ANY = -1, -2
 """Instead of an arm's number: no arm is forced, or one is drawn, each as likely."""
 
 
-@inlined
+@part
 def forced_arm(knob, seed, run, step, K):
     """The arm that a step must pull, or FREE; an arm that is no more cannot be forced."""
     a = int(knob)
@@ -34,7 +34,7 @@ def forced_arm(knob, seed, run, step, K):
     return a if a < K else FREE
 
 
-@inlined
+@part
 def predicted(theta_hat, a, x, c, d):
     """θ̂ᵀx of one arm."""
     m, total = row_of(a, theta_hat), 0.0
@@ -58,7 +58,7 @@ def pull(forced, theta_hat, index, x, c, unit, seed, run, step, K, d):
     return a if a != FREE else greedy(theta_hat, index, x, c, unit, seed, run, step, K, d)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return pull(knobs[0][i], own[3], scratch[0], block.x, c, block.unit, block.seed, run, step, K, d)
 
@@ -70,7 +70,7 @@ def learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d):
     one.learn(V, V_inv, b, theta_hat, a, x, c, y, mean, variance, z, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat = own
     learn_row(V, V_inv, b, theta_hat, a, x, c, y, scratch[3], d)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.agent_layout import UNKNOWN
 from armspan.kernels.block import Block
 from armspan.kernels.choice import recurring, recurring_of, turn, turn_of
@@ -57,7 +57,7 @@ def of_run(state, r):
     return *known, state.noise[r], state.explained[r], state.parts[r], state.clock[r], state.pulls[r]
 
 
-@inlined
+@part
 def must_try(noise, parts, clock, pulls, step, K, d):
     """The arm that must be pulled whatever its index is, or K: as of `practical`, or one that is not known any more."""
     again = turn_of(recurring_of(np.int64(step), clock[MEMORY], K), K)
@@ -66,7 +66,7 @@ def must_try(noise, parts, clock, pulls, step, K, d):
     return practical.must_try(noise, parts, step, K, d)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, noise, explained, parts, clock, pulls = own
     index, mean, variance, _, _, _ = scratch
@@ -82,7 +82,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return forced if forced < K else best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def forget(own, scratch, d):
     """All that was seen counts less, by the clock's factor. Changes everything but the clock."""
     V, V_inv, b, theta_hat, noise, explained, _, clock, pulls = own
@@ -104,7 +104,7 @@ def forget(own, scratch, d):
     noise[REWARDS] *= factor
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     clock, pulls = own[7], own[8]
     if clock[SINCE] >= clock[EVERY]:
@@ -116,7 +116,7 @@ def learn(own, scratch, a, x, c, y, d):
     practical.learn(own[:7], scratch, a, x, c, y, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     linear.recall(own[:4], scratch, a, x, c, d)
 

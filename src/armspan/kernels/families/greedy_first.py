@@ -90,7 +90,7 @@ def pull(a, theta_hat, rows, forced_theta_hat, forced_rows, due, index, mean, x,
     )
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     t, q, first, h, seed = int(knobs[0][i]), int(knobs[1][i]), int(knobs[2][i]), knobs[3][i], block.seed
     a = forced_since(own[11], own[12], t, K, q, first)
@@ -143,7 +143,7 @@ def check(V, V_inv, b, theta_hat, rows, switched_at, clock, bounds, W, U, d):
         forget(V, V_inv, b, theta_hat, rows, bounds[RIDGE], d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, z = own[0], scratch[3]
     learn_row(V, own[1], own[2], own[3], a, x, c, y, z, d)
@@ -152,7 +152,7 @@ def learn(own, scratch, a, x, c, y, d):
     check(V, own[1], own[2], own[3], own[4], own[11], own[12], own[13], scratch[4], scratch[5], d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     ols.tidy_run(own, scratch, K, d)
 
@@ -163,14 +163,14 @@ def advance_greedy_first(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """Whether the pull was forced, GREEDY before the switch. Nothing is due meanwhile."""
     due, switched_at = own[10], own[11]
     mark[0], due[a] = due[a] if switched_at[0] > 0 else GREEDY, 0
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     """Rewards from before the switch are dropped after it."""
     own[10][a] = max(int(mark[0]), 0)

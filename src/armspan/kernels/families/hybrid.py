@@ -16,7 +16,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import linear
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families.linear import FAMILY as LINEAR
@@ -57,7 +57,7 @@ def of_run(state, r):
     return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.A0_inv[r], state.beta_hat[r]
 
 
-@inlined
+@part
 def score(own, h, a, x, c, d):
     """Mean and variance of an arm: the whole ones, then those of its own regression. Leaves A_a⁻¹x in h (d,)."""
     _, V_inv, _, theta_hat, A0_inv, beta_hat = own
@@ -76,7 +76,7 @@ def score(own, h, a, x, c, d):
     return mean, variance, own_mean, own_variance
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     """The arm with the largest mean + α_t √v: Algorithm 2, lines 12 to 15."""
     index, h, _, _, _, _, _ = scratch
@@ -86,7 +86,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return linear.best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     """Algorithm 2, lines 17 to 23: what both parts have learnt after a reward."""
     V, V_inv, b, theta_hat, A0_inv, beta_hat = own
@@ -104,7 +104,7 @@ def learn(own, scratch, a, x, c, y, d):
     linear.refine(V_inv, theta_hat, a, y, own_mean, own_variance, h, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     """Each arm's V⁻¹ and regression afresh, then A₀⁻¹ and β̂ from them."""
     V, V_inv, b, theta_hat, A0_inv, beta_hat = own

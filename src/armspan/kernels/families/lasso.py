@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import exact_kernel, inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.families.forced import FREE, forced_arm, predicted, shares
 from armspan.kernels.families.ols import DUE, ROWS
@@ -77,7 +77,7 @@ def of_run(state, r):
     )
 
 
-@inlined
+@part
 def threshold(z, bar):
     """Move z towards 0 by so much, at most to 0."""
     return max(z - bar, 0.0) + min(z + bar, 0.0)
@@ -125,7 +125,7 @@ def contest(own, index, mean, x, c, h, lambda_1, lambda_2, K, d):
             index[k] = predicted(beta, k, x, c, d)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a = forced_arm(knobs[0][i], block.seed, run, step, K)
     if a != FREE:
@@ -137,7 +137,7 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return a
 
 
-@inlined
+@part
 def record(gram, b, beta, rest, rows, a, x, c, y, d):
     """Add a row. Changes all but beta."""
     m, error = row_of(a, beta), y - predicted(beta, a, x, c, d)
@@ -149,7 +149,7 @@ def record(gram, b, beta, rest, rows, a, x, c, y, d):
             gram[m, i, j] += x[c, a, i] * x[c, a, j]
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     gram, b, beta, rest, rows, forced_gram, forced_b, forced_beta, forced_rest, forced_rows, stale, due = own
     record(gram, b, beta, rest, rows, a, x, c, y, d)
@@ -159,7 +159,7 @@ def learn(own, scratch, a, x, c, y, d):
         record(forced_gram, forced_b, forced_beta, forced_rest, forced_rows, a, x, c, y, d)
 
 
-@inlined
+@part
 def refresh(gram, b, beta, rest, d):
     """XᵀY - XᵀXβ afresh. Changes rest."""
     for m in range(beta.shape[0]):
@@ -169,7 +169,7 @@ def refresh(gram, b, beta, rest, d):
                 rest[m, i] -= gram[m, i, j] * beta[m, j]
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     gram, b, beta, rest, _, forced_gram, forced_b, forced_beta, forced_rest, _, stale, _ = own
     refresh(gram, b, beta, rest, d)
@@ -191,14 +191,14 @@ def advance_lasso(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """Whether the pull was forced. Nothing is due meanwhile."""
     due = own[11]
     mark[0], due[a] = due[a], 0
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     own[11][a] = int(mark[0])
     return True

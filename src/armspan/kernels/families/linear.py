@@ -8,7 +8,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import lanes, linear
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import exact_kernel, exact_part, inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
@@ -72,26 +72,29 @@ def choose_by(rule, own, scratch, block, c, alpha, run, step, K, d):
     return rule(V_inv, theta_hat, block.x, c, alpha, index, mean, variance, block.unit, block.seed, run, step, K, d)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return choose_by(optimism, own, scratch, block, c, knobs[0][i], run, step, K, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat = own
     _, mean, variance, z, _, _ = scratch
     linear.learn(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a], z, d)
 
 
-@inlined
+@part
 def learn_two(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat = own
     _, mean, variance, _, _, _ = scratch
     linear.learn_two(V, V_inv, b, theta_hat, a, x, c, y, mean[a], variance[a])
 
 
-@inlined
+choose_exactly, learn_exactly, learn_two_exactly = exact_part(choose), exact_part(learn), exact_part(learn_two)
+
+
+@part
 def tidy_run(own, scratch, K, d):
     """V⁻¹ and θ̂ of every arm afresh; `linear.rebuild` does that for all runs."""
     V, V_inv, b, theta_hat = own
@@ -110,22 +113,22 @@ def advance_linear(block, knobs, marks, state, regret, curve, tally):
 @exact_kernel
 def advance_linear_2(block, knobs, marks, state, regret, curve, tally):
     """`live` with its loops unrolled for d = 2, in strict arithmetic as in `lanes`; so the next ones for 3, 4 and 5."""
-    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose, learn_two)
+    live(block, knobs, marks, state, regret, curve, tally, 2, scratch_of, of_run, choose_exactly, learn_two_exactly)
 
 
 @exact_kernel
 def advance_linear_3(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose, learn)
+    live(block, knobs, marks, state, regret, curve, tally, 3, scratch_of, of_run, choose_exactly, learn_exactly)
 
 
 @exact_kernel
 def advance_linear_4(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose, learn)
+    live(block, knobs, marks, state, regret, curve, tally, 4, scratch_of, of_run, choose_exactly, learn_exactly)
 
 
 @exact_kernel
 def advance_linear_5(block, knobs, marks, state, regret, curve, tally):
-    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
+    live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose_exactly, learn_exactly)
 
 
 @kernel
@@ -149,7 +152,7 @@ def advance_alone_5(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, 5, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     """The estimate of an arm, and its variance."""
     scratch[1][a], scratch[2][a] = linear.score(own[1], own[3], a, x, c, d)

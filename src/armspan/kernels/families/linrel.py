@@ -13,7 +13,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import linear
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.eigen import eigen
@@ -75,7 +75,7 @@ def of_run(state, r):
     return state.G[r], state.P[r], state.N[r], state.b[r], state.theta_hat[r]
 
 
-@inlined
+@part
 def measure(P, N, theta_hat, k, x, c, d):
     """The estimate of an arm, ‖a‖² = xᵀPx and ‖ṽ‖² = ‖Nx‖², which is 0 to rounding squared where xᵀNx is not."""
     m, rest = row_of(k, N), 0.0
@@ -88,13 +88,13 @@ def measure(P, N, theta_hat, k, x, c, d):
     return mean, variance, rest
 
 
-@inlined
+@part
 def width_of(scale, variance, rest):
     """‖a‖√log(2TK/δ) + ‖ṽ‖, where scale is the root."""
     return scale * math.sqrt(abs(variance)) + math.sqrt(rest)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, P, N, _, theta_hat = own
     index, mean, variance, rest, _, _, _ = scratch
@@ -125,7 +125,7 @@ def split(G, P, N, b, theta_hat, m, W, U, d):
                 N[m, i, j] += beyond * U[i, e] * U[j, e]
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     G, P, N, b, theta_hat = own
     _, mean, variance, rest, z, W, U = scratch
@@ -140,7 +140,7 @@ def learn(own, scratch, a, x, c, y, d):
         linear.refine(P, theta_hat, m, y, mean[a], variance[a], z, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     """P, N and θ̂ of every model afresh."""
     G, P, N, b, theta_hat = own
@@ -158,19 +158,19 @@ def rebuild(state):
         tidy_run(of_run(state, r), scratch, A, d)
 
 
-@exact_kernel
+@kernel
 def advance_linrel(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of features."""
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     scratch[1][a], scratch[2][a], scratch[3][a] = measure(own[1], own[2], own[4], a, x, c, d)
 
 
-@exact_kernel
+@kernel
 def late_linrel(block, knobs, marks, state, regret, curve, tally, post):
     d = block.x.shape[2]
     live_late(block, knobs, marks, state, regret, curve, tally, post, d, scratch_of, of_run, choose, recall, learn)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import is_tie
 from armspan.kernels.families import linear
@@ -59,7 +59,7 @@ def share_out(rule, amount, p, unit, K):
         p[k] = lead if p[k] == LEADS else scale * p[k]
 
 
-@inlined
+@part
 def clipped(theta_hat, x, c, low, high, p, K, d):
     """θ̂ᵀx of every arm, kept from low to high. Changes p (K,)."""
     for k in range(K):
@@ -69,7 +69,7 @@ def clipped(theta_hat, x, c, low, high, p, K, d):
         p[k] = min(max(mean, low), high)
 
 
-@inlined
+@part
 def chances(own, scratch, block, c, knobs, i, K, d):
     """Every arm's probability. Changes the first of scratch (K,), where it is."""
     amount, rule, low, high = knobs
@@ -77,7 +77,7 @@ def chances(own, scratch, block, c, knobs, i, K, d):
     share_out(rule[i], amount[i], scratch[0], block.unit, K)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     chances(own, scratch, block, c, knobs, i, K, d)
     a = drawn(scratch[0], uniform_of(block.seed, run, step), K)

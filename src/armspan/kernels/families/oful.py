@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.families import linear
@@ -39,13 +39,13 @@ def of_run(state, r):
     return state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r], state.log_det[r]
 
 
-@inlined
+@part
 def radius_of(log_det, noise, doubt, bias):
     """√β = R√(2 log(√(det V / λᵈ) / δ)) + √λ·s, where doubt = 2 log(1/δ) - d log λ and bias = √λ·s."""
     return noise * math.sqrt(abs(doubt + log_det)) + bias
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, log_det = own
     index, mean, variance, _, _, _ = scratch
@@ -57,25 +57,25 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def grow(own, scratch, a):
     """Log det V after a reward of arm a: det(V + xxᵀ) = det V · (1 + xᵀV⁻¹x), with V⁻¹ before it. Changes log_det."""
     log_det, variance = own[4], scratch[2]
     log_det[row_of(a, log_det)] += math.log1p(abs(variance[a]))
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     grow(own, scratch, a)
     linear.learn(own[:4], scratch, a, x, c, y, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     linear.recall(own[:4], scratch, a, x, c, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     """V⁻¹, θ̂ and log det V of every model afresh; one whose V is singular to rounding keeps what it has."""
     V, _, _, _, log_det = own

@@ -48,7 +48,7 @@ ALL = (*linear.FIELDS, ROWS)
 FIELDS = (*ALL, *(replace(field, name=f"forced_{field.name}") for field in ALL), DUE)
 
 
-@inlined
+@part
 def forced_at(t, K, q, first):
     """The arm of step t = 1, 2, …: all in turn, `first` times; then a = 1, 2, … where t is in T_a, FREE in no set.
 
@@ -110,7 +110,7 @@ def of_run(state, r):
     )
 
 
-@inlined
+@part
 def estimate(theta_hat, rows, a, x, c, d):
     """θ̂ᵀx of one arm, 0 until it has d rows."""
     return predicted(theta_hat, a, x, c, d) if rows[row_of(a, theta_hat)] >= d else 0.0
@@ -137,7 +137,7 @@ def pull(a, theta_hat, rows, forced_theta_hat, forced_rows, due, index, mean, x,
     return best_of(index, unit, seed, run, step, K)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a, h, seed = forced_arm(knobs[0][i], block.seed, run, step, K), knobs[1][i], block.seed
     return pull(
@@ -155,14 +155,14 @@ def learn_due(V, V_inv, b, theta_hat, rows, due, a, x, c, y, z, d):
         learn_row(V, V_inv, b, theta_hat, a, x, c, y, z, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     learn_row(own[0], own[1], own[2], own[3], a, x, c, y, scratch[3], d)
     own[4][row_of(a, own[0])] += 1
     learn_due(own[5], own[6], own[7], own[8], own[9], own[10], a, x, c, y, scratch[3], d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     linear.tidy_run((own[0], own[1], own[2], own[3]), scratch, K, d)
     linear.tidy_run((own[5], own[6], own[7], own[8]), scratch, K, d)
@@ -174,14 +174,14 @@ def advance_ols(block, knobs, marks, state, regret, curve, tally):
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """Whether the pull was forced. Nothing is due meanwhile."""
     due = own[10]
     mark[0], due[a] = due[a], 0
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     own[10][a] = int(mark[0])
     return True

@@ -1,13 +1,13 @@
 """The best arm of every context, read off the truth: the yardstick for all policies. It has no agent."""
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
 from armspan.kernels.family import derived, no_agent
 from armspan.kernels.life import live
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a = 0
     for k in range(1, K):

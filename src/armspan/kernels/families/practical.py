@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import turn, turn_of, winners
 from armspan.kernels.families import linear
@@ -65,7 +65,7 @@ def of_run(state, r):
     return *known, state.noise[r], state.explained[r], state.parts[r]
 
 
-@inlined
+@part
 def left_over(V_inv, noise, d):
     """N - Σ(d - λ tr V⁻¹): how many rewards there are beyond those that the parameters have used up."""
     left = noise[REWARDS]
@@ -75,14 +75,14 @@ def left_over(V_inv, noise, d):
     return left
 
 
-@inlined
+@part
 def noise_scale(V_inv, noise, d):
     """σ̂."""
     left = left_over(V_inv, noise, d)
     return math.sqrt(noise[ERRORS] / left) if left > 0.0 else 0.0
 
 
-@inlined
+@part
 def reward_scale(noise, explained):
     """ȳ."""
     total = noise[ERRORS]
@@ -91,7 +91,7 @@ def reward_scale(noise, explained):
     return math.sqrt(max(total, 0.0) / noise[REWARDS]) if noise[REWARDS] > 0.0 else 0.0
 
 
-@inlined
+@part
 def take_down(noise, explained, parts, scratch, a, y):
     """Count a reward, its error, and what was explained of it. Changes the first three."""
     m, error = row_of(a, parts), y - scratch[1][a]
@@ -102,7 +102,7 @@ def take_down(noise, explained, parts, scratch, a, y):
     parts[m] = 1.0
 
 
-@inlined
+@part
 def put_together(b, theta_hat, noise, explained, parts, d):
     """S after a merge: what models explained apart, but do not together, are errors. Changes the last three."""
     for m in range(parts.size):
@@ -114,7 +114,7 @@ def put_together(b, theta_hat, noise, explained, parts, d):
             explained[m], parts[m] = together, 1.0
 
 
-@inlined
+@part
 def must_try(noise, parts, step, K, d):
     """The arm that must be pulled whatever its index is, or K. An agent that learnt a log before need not."""
     if parts.size < K:
@@ -125,7 +125,7 @@ def must_try(noise, parts, step, K, d):
     return again if again < K and parts[again] == 0.0 else K
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     _, V_inv, _, theta_hat, noise, explained, parts = own
     index, mean, variance, _, _, _ = scratch
@@ -141,19 +141,19 @@ def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return best_of(index, block.unit, block.seed, run, step, K)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     V, V_inv, b, theta_hat, noise, explained, parts = own
     take_down(noise, explained, parts, scratch, a, y)
     linear.learn((V, V_inv, b, theta_hat), scratch, a, x, c, y, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     linear.recall((own[0], own[1], own[2], own[3]), scratch, a, x, c, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     linear.tidy_run(own[:4], scratch, K, d)
     put_together(own[2], own[3], own[4], own[5], own[6], d)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import ROUNDING, winners
 from armspan.kernels.families import linear
@@ -23,7 +23,7 @@ DRAWS = 10_000
 """Of a θ̃ that three arms or more share, for their probabilities: a share p is right to √(p(1 - p)/DRAWS), or ½ %."""
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     if own[1].shape[0] < K:  # one θ̃ for all arms
         return shared_sampling(own, scratch, block, c, knobs[0][i], run, step, K, d)

@@ -13,7 +13,7 @@ import numpy as np
 
 from armspan._typing import FloatArray
 from armspan.kernels import linear
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import winners
 from armspan.kernels.family import Family, Field, Seen
@@ -65,7 +65,7 @@ def of_run(state, r):
     return state.limits[r], state.V[r], state.V_inv[r], state.b[r], state.theta_hat[r]
 
 
-@inlined
+@part
 def measure(own, scratch, s, x, c, K, d):
     """The estimates of arms that are not ruled out in stage s, and their widths α√(xᵀV⁻¹x). Changes scratch."""
     V_inv, theta_hat = own[2][s], own[4][s]
@@ -148,7 +148,7 @@ def learn_in_stage(block, state, a, y, s, d, scratch_of, of_run, measure, learn)
         learn(own, scratch, a, block.x, c, y, d)
 
 
-@inlined
+@part
 def note(own, scratch, a, mark):
     """The stage that has decided."""
     mark[0] = scratch[3][a]
@@ -166,17 +166,17 @@ def admit_by(measure, own, scratch, a, x, c, mark, d):
     return s != NOWHERE
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     return admit_by(measure, own, scratch, a, x, c, mark, d)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return choose_by(measure, own, scratch, block, c, run, step, K, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     """Learn in the stage that has decided, if it was to explore."""
     _, V, V_inv, b, theta_hat = own
@@ -186,12 +186,12 @@ def learn(own, scratch, a, x, c, y, d):
         linear.learn(V[s], V_inv[s], b[s], theta_hat[s], a, x, c, y, mean[a], variance[a], z, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     recall_by(measure, own, scratch, a, x, c, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     """V⁻¹ and θ̂ of all stages afresh."""
     _, V, V_inv, b, theta_hat = own
@@ -210,14 +210,14 @@ def rebuild(state):
         tidy_run(of_run(state, r), scratch, A, d)
 
 
-@exact_kernel
+@kernel
 def advance_staged(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of features."""
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@exact_kernel
+@kernel
 def late_staged(block, knobs, marks, state, regret, curve, tally, post):
     d = block.x.shape[2]
     live_marked(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armspan._typing import FloatArray
-from armspan.kernels._compile import exact_kernel, inlined, kernel
+from armspan.kernels._compile import inlined, kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.families import linrel, staged
 from armspan.kernels.families.linrel import width_of
@@ -74,7 +74,7 @@ def plain(scratch):
     return index, mean, variance, rest, z, W, U
 
 
-@inlined
+@part
 def measure(own, scratch, s, x, c, K, d):
     """As `staged.measure`. Changes scratch."""
     P, N, theta_hat = own[2][s], own[3][s], own[5][s]
@@ -85,24 +85,24 @@ def measure(own, scratch, s, x, c, K, d):
             width[k] = width_of(own[0][0], variance[k], rest[k])
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     return choose_by(measure, own, scratch, block, c, run, step, K, d)
 
 
-@inlined
+@part
 def learn(own, scratch, a, x, c, y, d):
     s = scratch[3][a]
     if s != NOWHERE:
         linrel.learn(stage_of(own, s), plain(scratch), a, x, c, y, d)
 
 
-@inlined
+@part
 def recall(own, scratch, a, x, c, d):
     recall_by(measure, own, scratch, a, x, c, d)
 
 
-@inlined
+@part
 def tidy_run(own, scratch, K, d):
     for s in range(own[1].shape[0]):
         linrel.tidy_run(stage_of(own, s), plain(scratch), K, d)
@@ -117,19 +117,19 @@ def rebuild(state):
         tidy_run(of_run(state, r), scratch, A, d)
 
 
-@exact_kernel
+@kernel
 def advance_staged_linrel(block, knobs, marks, state, regret, curve, tally):
     """`live` for any number of features."""
     d = block.x.shape[2]
     live(block, knobs, marks, state, regret, curve, tally, d, scratch_of, of_run, choose, learn)
 
 
-@inlined
+@part
 def admit(own, scratch, a, x, c, mark, d):
     return admit_by(measure, own, scratch, a, x, c, mark, d)
 
 
-@exact_kernel
+@kernel
 def late_staged_linrel(block, knobs, marks, state, regret, curve, tally, post):
     d = block.x.shape[2]
     live_marked(

@@ -7,7 +7,7 @@ their own are one model in blocks, where ‖x_â - x_a‖² = w_â² + w_a²; of
 from collections.abc import Sequence
 from typing import Any
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.choice import contend, is_tie
 from armspan.kernels.families import oful
@@ -21,7 +21,7 @@ from armspan.kernels.linear import LOWEST, row_of, score, squared_distance
 from armspan.kernels.sampling import drawn, uniform_of
 
 
-@inlined
+@part
 def is_sure(own, scratch, block, c, knobs, i, K, d):
     """Whether the leading arm passes the test, by the means and variances that scratch has; tied arms never do."""
     _, V_inv, _, _, log_det = own
@@ -43,7 +43,7 @@ def is_sure(own, scratch, block, c, knobs, i, K, d):
     return sure
 
 
-@inlined
+@part
 def chances(own, scratch, block, c, knobs, i, K, d):
     """Every arm's probability. Changes scratch; it is in the first (K,)."""
     _, V_inv, _, theta_hat, _ = own
@@ -55,7 +55,7 @@ def chances(own, scratch, block, c, knobs, i, K, d):
     share_out(EPSILON_GREEDY, epsilon, p, block.unit, K)
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     chances(own, scratch, block, c, knobs, i, K, d)
     return drawn(scratch[0], uniform_of(block.seed, run, step), K)

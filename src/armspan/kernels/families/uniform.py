@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from armspan.kernels._compile import inlined, kernel
+from armspan.kernels._compile import kernel, part
 from armspan.kernels.block import Block
 from armspan.kernels.families import arms
 from armspan.kernels.families.arms import learn, of_run, scratch_of
@@ -16,7 +16,7 @@ from armspan.kernels.philox import real
 from armspan.kernels.sampling import uniform_of
 
 
-@inlined
+@part
 def choose(own, scratch, block, c, knobs, i, run, step, K, d):
     a = np.int64(real(K) * uniform_of(block.seed, run, step))
     return a if a < K else K - 1  # in single precision the number may be 1
