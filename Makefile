@@ -61,7 +61,7 @@ test: setup
 	@echo "Running the checks and the tests in eight parts, $(TOGETHER) at a time; each prints when it is done."
 	@echo "The first time takes ten to twenty minutes on 2 cores, depending on the machine."
 	@rm -rf out/coverage
-	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-policies test-plain check test-rest test-processes test-pages test-site test-processor
+	@$(MAKE) --no-print-directory --output-sync=target -j$(TOGETHER) test-policies test-processes test-rest test-pages test-plain test-processor check test-site
 	@$(BIN)/python -m tools.floor
 
 test-policies: setup
