@@ -23,11 +23,13 @@ from numba.core import config as _config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock as _compiler_lock
 from numba.core.registry import cpu_target
+from numba.core.runtime.nrt import rtsys
 from numba.core.types.functions import BaseFunction
 
 config: Any = _config  # untyped
 global_compiler_lock: Any = _compiler_lock
 FUNCTION: Any = BaseFunction
+runtime: Any = rtsys
 log = logging.getLogger("armspan")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,10 +121,16 @@ class _Cache(caching.FunctionCache):
         self._cache_file: Any = _Files(self._cache_path, self._impl.filename_base, place.get_source_stamp())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """A kernel from its file, as one that can be called, even where a part that calls it is being compiled."""
+        """A kernel from its file, as one that can be called, even where a part that calls it is being compiled.
+
+        Only what runs it is made ready. numba would also import all that it needs to compile, and SciPy where there is
+        one, which takes as long as the rest of a first decision.
+        """
         meanwhile = _library(JITCodeLibrary)
         try:
-            return super().load_overload(signature, context)
+            runtime.initialize(context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, context)
         except Exception as error:  # whatever a damaged file may lead to
             log.warning("a compiled kernel in %s cannot be read and is compiled again: %r", _FOLDER, error)
             return None
