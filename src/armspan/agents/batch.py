@@ -20,7 +20,7 @@ from armspan.kernels.dealing import deal
 
 CHUNK = 1024
 """Rows that are looked at together, so that they stay in the processor's cache."""
-DEALT, FEWEST = 1_000_000, 16
+DEALT, FEWEST = 2_000_000, 16
 """Numbers in the rows that are dealt out to their arms at a time, and how many rows of each arm these are at least."""
 SHARED, MOST = 1_000_000, 4
 """Numbers in all rows from which on threads share the dealing, and how many at most: more do not write faster."""
