@@ -79,3 +79,33 @@ def test_single_precision_learns_the_same_quickly_and_slowly() -> None:
         slow.update(0, x.tolist(), x[0])
     np.testing.assert_array_equal(quick.scores(X[0]).width, slow.scores(X[0]).width)
     assert quick.rewards == slow.rewards == len(X)
+
+
+REWARDS = [0.1, 0.2, -0.3]
+"""They sum to 0, but not in every order: what is left is rounding, to which no arm should owe its lead."""
+POLICIES = [
+    Greedy(feature_bound=1.0),
+    LinUCB(ridge=1.0, alpha=0.0, feature_bound=1.0),
+    armspan.EpsilonGreedy(),
+    armspan.KernelUCB(eta=0.0),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy.name}-{policy.compiled}")
+@pytest.mark.parametrize("kept", [False, True])
+def test_arms_whose_rewards_cancel_are_tied(policy: armspan.policies.Policy, kept: bool) -> None:
+    """Arms of which 0 is known look alike, up to the rounding of what cancelled; kept : after a way through a file."""
+    agent = policy.agent(n_arms=3, n_features=2, seed=1)
+    x = np.array([0.6, 0.3])
+    features = np.array([x, x, x])
+    for arm, order in enumerate(((0, 1, 2), (2, 1, 0), (1, 2, 0))):
+        for reward in np.array(REWARDS)[list(order)]:
+            agent.update(arm, features, reward)
+    agent = type(agent).from_bytes(agent.to_bytes()) if kept else agent
+    means = agent.scores(features).mean
+    assert np.abs(means).max() < 1e-15
+    assert np.ptp(agent.propensities(features)) < 1e-12
+    counts = Counter(agent.choose(features) for _ in range(300))
+    assert min(counts[arm] for arm in range(3)) > 50  # fails by chance in fewer than one of 10⁹
+    agent.update(0, features, 1e-6)
+    assert agent.propensities(features)[0] > 0.9  # but a small lead is a lead

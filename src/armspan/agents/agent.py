@@ -219,7 +219,8 @@ class Agent:
         """The probability (n, K) of each arm by its index (n, K)."""
         index, epsilon = np.where(eligible, index, -np.inf), self.settings.epsilon
         best = index.max(axis=1, keepdims=True)
-        tied = index >= best - self._state.head[layout.TIED_WITHIN] * np.abs(best)
+        within, unit = self._state.head[[layout.TIED_WITHIN, layout.UNIT]]
+        tied = index >= best - within * (unit + np.abs(best))
         if self.settings.ties == "first":
             tied = np.arange(index.shape[1]) == np.argmax(tied, axis=1)[:, None]
         share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)
@@ -909,8 +910,7 @@ class Agent:
 
     def _index(self, mean: FloatArray, width: FloatArray, alpha: Any) -> FloatArray:
         """What arms are compared by; see `agent_scores.exploration`."""
-        squared, counted = self._state.head[[layout.SQUARED, layout.COUNTED]]
-        beta = math.sqrt(squared / counted) / self.settings.width if counted > 0 else 0.0
+        beta = float(self._state.head[layout.UNIT]) / self.settings.width if self.settings.learnt else 0.0
         return np.asarray(mean + alpha * width + beta * width**2)
 
     def _set_alpha(self) -> None:

@@ -112,7 +112,7 @@ class FamilyAgent(PolicyAgent):
             np.zeros((1, K)),
             np.zeros((1, K)),
             np.zeros((1, 1)),
-            0.0,
+            self._unit,
         )
 
     def _number(self, rows: FloatArray, *, remember: bool) -> int:
@@ -160,7 +160,7 @@ class FamilyAgent(PolicyAgent):
                 self._family.learn_once(block, self._state, one.arm, one.value)
             else:
                 self._marked.learn(block, self._state, one.arm, one.value, one.mark)
-            self.rewards += 1
+            self._count(one.value)
             if self._family.tidy is not None and self.rewards % self._family.every == 0:
                 self._family.tidy(self._state)
 

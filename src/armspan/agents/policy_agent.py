@@ -116,6 +116,7 @@ class PolicyAgent(ABC):
         self._lock = threading.RLock()
         self._place = {name: k for k, name in enumerate(distinct(arms))}
         self.decisions = self.rewards = 0
+        self._squares = 0.0
         self._origins = {uuid.uuid4().hex}
         forks.remember(self)
 
@@ -393,6 +394,7 @@ class PolicyAgent(ABC):
         with first._lock, second._lock, Uninterrupted():
             self._join(other)
             self.rewards += other.rewards
+            self._squares += other._squares
             self.decisions += other.decisions
             self._origins |= other._origins
 
@@ -424,6 +426,7 @@ class PolicyAgent(ABC):
                 "feature_names": container.encoded_names(self.feature_names),
                 "decisions": self.decisions,
                 "rewards": self.rewards,
+                "squares": self._squares,
                 "origins": sorted(self._origins),
             }
             return container.pack(header, self._arrays())
@@ -438,11 +441,12 @@ class PolicyAgent(ABC):
         """
         header = content.header
         self._restore(content.arrays)
-        counted = header["decisions"], header["rewards"]
+        counted, squares = (header["decisions"], header["rewards"]), header.get("squares", 0.0)
         container.demand(all(type(count) is int and 0 <= count < 2**53 for count in counted))
         container.demand(all(isinstance(origin, str) for origin in header["origins"]) and len(header["origins"]) > 0)
         self._origins = set(header["origins"])
-        self.decisions, self.rewards = counted
+        container.demand(isinstance(squares, float) and 0 <= squares < math.inf)
+        (self.decisions, self.rewards), self._squares = counted, squares
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
@@ -564,6 +568,16 @@ class PolicyAgent(ABC):
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
+
+    def _count(self, *values: float) -> None:
+        """Count rewards that were learnt."""
+        self.rewards += len(values)
+        self._squares += sum(y * y for y in values)
+
+    @property
+    def _unit(self) -> float:
+        """How large rewards are, roughly: the root of their mean square."""
+        return math.sqrt(self._squares / self.rewards) if self.rewards else 0.0
 
     @property
     def _step(self) -> int:

@@ -111,14 +111,14 @@ class ReferenceAgent(PolicyAgent):
         """The row of the arm that is chosen among those that are allowed, both (K,)."""
         rows, place = np.flatnonzero(allowed), (self.settings.seed, RUN, self.decisions)
         if not self._draws:
-            return int(rows[largest_arm(answer[rows], 0.0, *place)])
+            return int(rows[largest_arm(answer[rows], self._unit, *place)])
         return drawn_arm(answer if allowed.all() else self._parts(answer, allowed), *place)
 
     def _parts(self, answer: FloatArray, allowed: BoolArray) -> FloatArray:
         """The probabilities (K,) that follow from an answer, where some arms are allowed: in proportion, sum 1."""
         result = np.zeros(allowed.size)
         if not self._draws:
-            result[allowed] = winners(answer[allowed])
+            result[allowed] = winners(answer[allowed], self._unit)
             return result
         result[allowed] = answer[allowed]
         result = np.where(allowed, 1.0, 0.0) if result.sum() <= 0 else result
@@ -138,7 +138,7 @@ class ReferenceAgent(PolicyAgent):
                 return
             _learn_one(reference, one)
         self._reference = reference
-        self.rewards += len(todo)
+        self._count(*(one.value for one in todo))
         self._keep(todo)
 
     def _keep(self, todo: list[Reward]) -> None:
@@ -200,6 +200,7 @@ class ReferenceAgent(PolicyAgent):
             )
             twin._reference, twin._past = self._twin(), copy.deepcopy(self._past)
             twin.decisions, twin.rewards, twin._origins = self.decisions, self.rewards, set(self._origins)
+            twin._squares = self._squares
             return twin
 
     __copy__ = copy

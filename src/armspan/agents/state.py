@@ -257,7 +257,12 @@ class State:
         self.memory[:, layout.SUM] *= factor
 
     def recount(self) -> None:
-        """What σ̂ is made of, afresh from what every arm holds; needed after anything but `learn`."""
+        """What σ̂ and ȳ are made of, afresh from what every arm holds; needed after anything but `learn`."""
+        squares, pulls = self.arms[:, layout.SQUARES], self.arms[:, layout.PULLS]
+        known = np.isfinite(squares)  # not where sums came from elsewhere without it
+        squared, counted = squares.sum(where=known), pulls.sum(where=known)
+        self.head[[layout.SQUARED, layout.COUNTED]] = squared, counted
+        self.head[layout.UNIT] = math.sqrt(squared / counted) if counted > 0 else 0.0
         if self.settings.learnt:
             agent_learning.recount(self.head, self.arms, self.store)
 

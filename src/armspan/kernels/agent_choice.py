@@ -45,6 +45,7 @@ from armspan.kernels.agent_layout import (
     THREE,
     TIED_WITHIN,
     TWO,
+    UNIT,
     UNKNOWN,
     borders,
     lines,
@@ -61,7 +62,7 @@ from armspan.kernels.agent_scores import (
     variance_of,
     with_intercept,
 )
-from armspan.kernels.choice import contend, recurring_of, turn_of, within
+from armspan.kernels.choice import contend, recurring_of, turn_of
 from armspan.kernels.philox import HALF, TIES, unit, words
 from armspan.kernels.sketch import LONGEST as LONGEST_SKETCHED
 from armspan.kernels.sketch import SHORTEST, draw_sketch, narrow_row, sketched_form
@@ -74,6 +75,12 @@ FIRST_OF_ALL = 1e300
 FOURS_FROM, FOURS = 8, 4
 """Features with which it pays to look at four arms at once; with fewer arms sketches of them do not pay where they
 share a context, since after every reward one must be drawn again."""
+
+
+@inlined
+def tied_from(head, best):
+    """From which index on an arm is tied with the best: it differs by rounding alone, relative to it and to rewards."""
+    return best - head[TIED_WITHIN] * (head[UNIT] + abs(best))
 
 
 @part
@@ -105,9 +112,9 @@ def four_estimates(arms, k0, k1, k2, k3, x):
 @inlined
 def tied_arm(head, index, best):
     """One of the arms whose index equals the best up to rounding: the first, or any at random. Changes index."""
-    tied = 0
+    tied, edge = 0, tied_from(head, best)
     for k in range(index.size):
-        if within(best, index[k], head[TIED_WITHIN]):
+        if index[k] >= edge:
             index[k] = best
             tied += 1
     word, _ = tie_words(head, np.uint64(0))
@@ -198,7 +205,7 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
         k = first + step if first + step < K else first + step - K
         if not pruning:
             means[k] = estimate(arms, k, rows, k * per_arm)
-        elif upper[k] < floor - S[TIED_WITHIN] * abs(floor):
+        elif upper[k] < tied_from(S, floor):
             continue
         evaluated += 1
         if per_arm:
@@ -212,7 +219,7 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
         if upper[k] > floor:
             floor = max(floor, index_of(means[k], extra, variance - error))
     S[EVALUATED] += evaluated
-    contenders, arm, edge = 0, np.int64(0), floor - S[TIED_WITHIN] * abs(floor)
+    contenders, arm, edge = 0, np.int64(0), tied_from(S, floor)
     for k in range(K):
         if upper[k] >= edge:
             contenders, arm = contenders + 1, k
@@ -224,7 +231,7 @@ def screened(S, arms, store, sketch, rows, per_arm, extra, first, means, upper):
             row = k * per_arm
             variance = variance_of(arms, store, S[RIDGE], k, rows, row, squared_length(rows, row))
             best, second, arm = weigh(k, means[k], extra, variance, best, second, arm)
-    return settled(S, arms, store, rows, per_arm, extra) if within(best, second, S[TIED_WITHIN]) else arm
+    return settled(S, arms, store, rows, per_arm, extra) if second >= tied_from(S, best) else arm
 
 
 @part
@@ -237,7 +244,7 @@ def one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper
     best, second, arm, evaluated = -math.inf, -math.inf, np.int64(0), 0
     for step in range(K):
         k = first + step if first + step < K else first + step - K
-        if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
+        if pruning and upper[k] < tied_from(S, best):
             continue
         evaluated += 1
         if per_arm:
@@ -287,7 +294,7 @@ def by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper):
     for step in range(K + 3):
         if step < K:
             k = first + step if first + step < K else first + step - K
-            if pruning and upper[k] < best - S[TIED_WITHIN] * abs(best):
+            if pruning and upper[k] < tied_from(S, best):
                 continue
             evaluated += 1
             if fours and arms[k, MODE] < 0.0 and (step > 0 or not pruning):  # the first is for the others to beat
@@ -375,7 +382,7 @@ def chosen(S, store, sketch, pairs, x):
         best, second, arm = one_by_one(S, arms, store, rows, per_arm, length, extra, first, means, upper)
     else:
         best, second, arm = by_fours(S, arms, store, pairs, rows, length, extra, first, means, upper)
-    if within(best, second, S[TIED_WITHIN]):
+    if second >= tied_from(S, best):
         arm = settled(S, arms, store, rows, per_arm, extra)
     return taken(S, arm)
 
@@ -444,8 +451,9 @@ def pick_one(head, index, eligible, propensity):
         index[k] = index[k] if eligible[k] else -math.inf
         best = max(best, index[k])
         among += eligible[k]
+    edge = tied_from(head, best)
     for k in range(K):
-        tied += within(best, index[k], head[TIED_WITHIN])
+        tied += index[k] >= edge
     first = head[FIRST_OF_TIES] > 0.0
     arm = tied_arm(head, index, best)
     for k in range(K):

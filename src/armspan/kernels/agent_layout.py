@@ -21,10 +21,10 @@ from armspan.kernels._compile import inlined
 DECISIONS, REWARDS, BIAS, SCALE, RIDGE, N_ARMS, CLOSED, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7
 PRUNE, FIRST_OF_TIES, SEED_LOW, SEED_HIGH, REMEMBERED, INTERCEPT, EVALUATED = 8, 9, 10, 11, 12, 13, 14
 WIDTH, SLOTS, LARGEST, TIED_WITHIN, EPSILON, OFTEN = 15, 16, 17, 18, 19, 20
-LEARNT, ERRORS, LEFT, FORCED, LARGEST_REWARD, SKETCH, SQUARED, COUNTED = 21, 22, 23, 24, 25, 26, 27, 28
+LEARNT, ERRORS, LEFT, FORCED, LARGEST_REWARD, SKETCH, SQUARED, COUNTED, UNIT = 21, 22, 23, 24, 25, 26, 27, 28, 29
 """Whether α_t follows the noise that was seen; the sum of squared errors; how many rewards there are beyond the
 parameters that were fitted; how many arms have had their first pull, whatever they promise; what rewards must be
-below; how wide an arm's sketch is, 0 without one; and, where exploration is learnt, Σy² of how many rewards."""
+below; how wide an arm's sketch is, 0 without one; Σy² of how many rewards; and ȳ, their root mean square."""
 HEAD = 32
 LAMBDA, MODE, PULLS, SQUARES, THETA = 0, 1, 2, 3, 4
 ASKED, UNKNOWN = 1e-300, 0.5

@@ -35,6 +35,7 @@ from armspan.kernels.agent_layout import (
     SQUARED,
     SQUARES,
     THETA,
+    UNIT,
     borders,
 )
 from armspan.kernels.agent_memory import is_crowded, note, slot_of, thin
@@ -141,8 +142,9 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     if head[LEARNT] > 0.0:
         head[ERRORS] += gain * error * error
         head[LEFT] += 1.0 - fitted
-        head[SQUARED] += y * y
-        head[COUNTED] += 1.0
+    head[SQUARED] += y * y
+    head[COUNTED] += 1.0
+    head[UNIT] = math.sqrt(head[SQUARED] / head[COUNTED])
     head[REWARDS] += 1.0
     pulls = np.int64(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
@@ -226,18 +228,16 @@ def unlearn(arms, store, k, x, y):
 
 @atomic_kernel()
 def recount(head, arms, store):
-    """What σ̂ and ȳ are made of, afresh: Σy², errors Σy² - bᵀθ̂, rewards, and those beyond the fitted. Changes head.
+    """What σ̂ is made of, afresh: errors Σy² - bᵀθ̂, and how many rewards there are beyond the fitted. Changes head.
 
     Errors are also the sum of e²/(1 + xᵀV⁻¹x) over all rewards, in whatever order they came; Σ(d - ridge·tr V⁻¹)
     parameters were fitted.
     """
     d = arms.shape[1] - THETA
-    head[ERRORS] = head[LEFT] = head[SQUARED] = head[COUNTED] = 0.0
+    head[ERRORS] = head[LEFT] = 0.0
     for k in range(arms.shape[0]):
         head[ERRORS] += arms[k, SQUARES]
         head[LEFT] += arms[k, PULLS]
-        head[SQUARED] += arms[k, SQUARES]
-        head[COUNTED] += arms[k, PULLS]
         for i in range(d):
             head[ERRORS] -= store[k, i] * arms[k, THETA + i]
         if arms[k, MODE] < 0.0:

@@ -14,7 +14,6 @@ from armspan.kernels.agent_forms import (
 )
 from armspan.kernels.agent_layout import (
     BIAS,
-    COUNTED,
     DECISIONS,
     ERRORS,
     LAMBDA,
@@ -25,8 +24,8 @@ from armspan.kernels.agent_layout import (
     REWARDS,
     RIDGE,
     SCALE,
-    SQUARED,
     THETA,
+    UNIT,
     WIDTH,
     lines,
 )
@@ -69,7 +68,7 @@ def exploration(head):
 
     ȳ is the root mean square of the rewards; `armspan.kernels.families.practical` says what it is for.
     """
-    beta = math.sqrt(head[SQUARED] / head[COUNTED]) / head[WIDTH] if head[COUNTED] > 0.0 else 0.0
+    beta = head[UNIT] / head[WIDTH] if head[LEARNT] > 0.0 else 0.0
     return present_alpha(head), beta
 
 

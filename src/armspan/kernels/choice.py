@@ -22,12 +22,6 @@ def contend(value, a, best, second, arm):
 
 
 @inlined
-def within(best, index, rounding):
-    """Whether an index equals the best up to rounding, where nothing is known of rewards."""
-    return not best - index > rounding * abs(best)
-
-
-@inlined
 def is_tie(best, second, unit):
     """Whether the two largest indices are equal up to rounding; unit : how large rewards are, roughly."""
     return not best - second > ROUNDING * (unit + abs(best))
@@ -87,8 +81,11 @@ def break_tie(index, best, unit, seed, run, step):
     return arm
 
 
-def winners(index: FloatArray, rounding: float = ROUNDING) -> FloatArray:
-    """The probability (K,) of each arm where the largest index (K,) wins: those that are tied share it."""
+def winners(index: FloatArray, unit: float) -> FloatArray:
+    """The probability (K,) of each arm where the largest index (K,) wins: those that are tied share it.
+
+    unit : how large rewards are, roughly.
+    """
     best = index.max()
-    tied = index >= best - rounding * abs(best)
+    tied = index >= best - ROUNDING * (unit + abs(best))
     return np.asarray(tied / np.count_nonzero(tied))

@@ -15,14 +15,15 @@ CUTS = np.array([-9.0, -6.0, -4.5, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.5, 6.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
-def largest_of_normals(mean: FloatArray, sd: FloatArray) -> FloatArray:
+def largest_of_normals(mean: FloatArray, sd: FloatArray, unit: float = 0.0) -> FloatArray:
     """P[X_a is the largest] (K,) of independent X_a ~ N(mean, sd²); where sd is 0 it is that number, and ties share.
 
     ∫ φ((u - m_a)/s_a)/s_a · Π_{b≠a} Φ((u - m_b)/s_b) du, by Gauss and Legendre on pieces that fit every s_b.
+    unit : how large rewards are, roughly, for ties.
     """
     moves = sd > 0
     if not moves.any():
-        return winners(mean)
+        return winners(mean, unit)
     lower = float((mean - REACH * sd).max())  # below, some variable is certainly larger
     upper = float((mean + REACH * sd).max())
     near = mean + REACH * sd >= lower  # the others are never the largest
@@ -34,7 +35,7 @@ def largest_of_normals(mean: FloatArray, sd: FloatArray) -> FloatArray:
     still = np.where(moves, -math.inf, mean)
     if np.isfinite(still.max()):
         rest = max(0.0, 1.0 - float(result.sum()))
-        result += rest * np.where(moves, 0.0, winners(still))
+        result += rest * np.where(moves, 0.0, winners(still, unit))
     return np.asarray(result / result.sum())
 
 

@@ -85,7 +85,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + α_t/√pulls wins; arms without pulls come first."""
     mean, width = means(state)
     index = np.where(width == UNTRIED, UNTRIED, mean + knobs[0] * np.minimum(width, 1.0))
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = Family(

@@ -91,7 +91,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     mean, width = np.empty(block.means.shape[1]), np.empty(block.means.shape[1])
     score_counts(block, state, mean, width)
     index = np.where(width == counts.UNTRIED, counts.UNTRIED, mean + knobs[0] * np.minimum(width, 1.0))
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = Family(

@@ -170,7 +170,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     mean, width = estimates(state, block)
     radius, known = radii(state, knobs[0], knobs[1])
     index = (mean if known else 0.0) + radius * width
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = derived(

@@ -98,17 +98,17 @@ def learn_forced(block, state, a, y):
     learn_once(block, state, a, y, block.x.shape[2], scratch_of, of_run, nothing, learn)
 
 
-def shares(forced: float, index: FloatArray) -> FloatArray:
+def shares(forced: float, index: FloatArray, unit: float) -> FloatArray:
     """The probability (K,) of each arm, given this step's knob and the index (K,) that decides where it is FREE."""
     if forced == ANY:
         return np.full(len(index), 1 / len(index))
-    return np.eye(len(index))[int(forced)] if 0 <= forced < len(index) else winners(index)
+    return np.eye(len(index))[int(forced)] if 0 <= forced < len(index) else winners(index, unit)
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean wins, where no arm is forced."""
     mean, width = estimates(state, block)
-    return Seen(mean, width, mean, shares(knobs[0], mean))
+    return Seen(mean, width, mean, shares(knobs[0], mean, block.unit))
 
 
 FAMILY = derived(

@@ -200,11 +200,11 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     t, q, first, h = knobs
     if state.switched_at[0, 0] == 0:
         mean, width = estimates(ols.of_all(state), block)
-        return Seen(mean, width, mean, shares(forced.FREE, mean))
+        return Seen(mean, width, mean, shares(forced.FREE, mean, block.unit))
     mean, width, index = ols.standing(state, block, h)
     clock = t - (state.clock[0, BEGAN] or t - 1)
     arm = ols.forced_steps(np.array([int(clock)]), len(mean), int(q), int(first))[0]
-    return Seen(mean, width, index, shares(arm, index))
+    return Seen(mean, width, index, shares(arm, index, block.unit))
 
 
 def marks(family: Family) -> Marked:

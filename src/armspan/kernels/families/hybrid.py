@@ -170,7 +170,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
     score_hybrid(block, state, mean, width)
     index = mean + knobs[0] * width
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = derived(

@@ -245,7 +245,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     copies = [LassoState(*(array.copy() for array in state)) for _ in range(2)]
     index_lasso(block, copies[0], h, lambda_1, lambda_2, index, mean)
     mean_lasso(block, copies[1], lambda_2, mean)
-    return Seen(mean, np.zeros(K), index, shares(forced, index))
+    return Seen(mean, np.zeros(K), index, shares(forced, index, block.unit))
 
 
 def fresh(state: Any, numbers: Mapping[str, float]) -> None:

@@ -234,7 +234,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + α_t·width wins."""
     mean, width = estimates(state, block)
     index = mean + knobs[0] * width
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 MANY_PRODUCTS, TOGETHER = 200_000, 1 << 18

@@ -199,7 +199,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean + width wins."""
     mean, width = np.empty(block.x.shape[1]), np.empty(block.x.shape[1])
     score_linrel(block, state, knobs[0], mean, width)
-    return Seen(mean, width, mean + width, winners(mean + width))
+    return Seen(mean, width, mean + width, winners(mean + width, block.unit))
 
 
 FAMILY = Family(

@@ -126,7 +126,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     noise, doubt, bias = knobs
     radius = noise * np.sqrt(np.abs(doubt + state.log_det[0])) + bias
     index = mean + radius * width
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = derived(

@@ -217,7 +217,7 @@ def standing(state: Any, block: Block, h: float) -> tuple[FloatArray, FloatArray
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """The largest mean of those that contend wins, where no arm is forced."""
     mean, width, index = standing(state, block, knobs[1])
-    return Seen(mean, width, index, shares(knobs[0], index))
+    return Seen(mean, width, index, shares(knobs[0], index, block.unit))
 
 
 FAMILY = Family(

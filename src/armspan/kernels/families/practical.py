@@ -217,7 +217,7 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     forced = must_try_next(state, block.first, K, d)
     if forced < K:
         return Seen(mean, width, index, (np.arange(K) == forced).astype(np.float64))
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 FAMILY = derived(

@@ -62,24 +62,26 @@ def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
     """
     mean, width = estimates(state, block)
     if state.b.shape[1] == len(mean):
-        return Seen(mean, width, mean, largest_of_normals(mean, knobs[0] * width))
-    return Seen(mean, width, mean, _shares_of_one(state, block.x[0], mean, knobs[0]))
+        return Seen(mean, width, mean, largest_of_normals(mean, knobs[0] * width, block.unit))
+    return Seen(mean, width, mean, _shares_of_one(state, block, mean, knobs[0]))
 
 
-def _shares_of_one(state: Any, x: FloatArray, mean: FloatArray, scale: float) -> FloatArray:
-    """P[arm a has the largest θ̃ᵀx] for one θ̃ ~ N(θ̂, scale²V⁻¹) of all arms, x (K, d)."""
+def _shares_of_one(state: Any, block: Block, mean: FloatArray, scale: float) -> FloatArray:
+    """P[arm a has the largest θ̃ᵀx] for one θ̃ ~ N(θ̂, scale²V⁻¹) of all arms."""
+    x, unit = block.x[0], block.unit
     V_inv = np.tril(state.V_inv[0, 0]) + np.tril(state.V_inv[0, 0], -1).T
     if scale == 0 or len(mean) == 1:
-        return winners(mean)
+        return winners(mean, unit)
     if len(mean) == 2:
         apart = x[0] - x[1]
         sd = scale * math.sqrt(max(float(apart @ V_inv @ apart), 0.0))
-        return largest_of_normals(np.array([mean[0] - mean[1], 0.0]), np.array([sd, 0.0]))
+        return largest_of_normals(np.array([mean[0] - mean[1], 0.0]), np.array([sd, 0.0]), unit)
     values, vectors = np.linalg.eigh(V_inv)
     spread = scale * (x @ vectors) * np.sqrt(np.maximum(values, 0.0))
     z = np.random.default_rng(0).standard_normal((DRAWS, len(values)))
     index = mean + z @ spread.T
-    tied = index >= index.max(axis=1, keepdims=True) - ROUNDING * np.abs(index).max(axis=1, keepdims=True)
+    best, size = index.max(axis=1, keepdims=True), np.abs(index).max(axis=1, keepdims=True)
+    tied = index >= best - ROUNDING * (unit + size)
     return np.asarray((tied / tied.sum(axis=1, keepdims=True)).mean(axis=0))
 
 

@@ -261,7 +261,7 @@ def seen_by(score_all: Any, state: Any, block: Block) -> Seen:
     """What a kernel such as `score_staged` says."""
     mean, width, index = (np.empty(block.x.shape[1]) for _ in range(3))
     score_all(block, state, mean, width, index)
-    return Seen(mean, width, index, winners(index))
+    return Seen(mean, width, index, winners(index, block.unit))
 
 
 def seen(state: Any, block: Block, knobs: Sequence[float]) -> Seen:
