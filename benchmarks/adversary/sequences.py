@@ -23,8 +23,8 @@ have either sign. docs/agents.md promises widths to about 10·eps·κ after 3·1
 mean is xᵀV⁻¹Σyx, at most width·√Σy²: that is its scale. All rewards ever seen count in √Σy², for sums that cancel
 leave their rounding behind.
 """
-TIED = {"float64": 1e-9, "float32": 1e-4}
-"""Relative to the index: within this, arms may count as tied."""
+TIED, TIED_BESIDE = {"float64": 1e-9, "float32": 1e-4}, {"float64": 4e-12, "float32": 2e-5}
+"""Relative to the index, and to the size of rewards: within this, arms may count as tied."""
 
 
 @dataclass
@@ -57,6 +57,13 @@ class Model:
         arms = {name: dict(seen) for name, seen in self.arms.items()}
         rest = self.removed, self.single, list(self.order), self.learnt, self.steps, self.squares
         return Model(arms, set(self.rewards), set(self.decisions), *rest, self.counts_decisions, self.family)
+
+    @property
+    def reward_size(self) -> float:
+        """The root mean square of the rewards that count."""
+        seen = [one for rewards in self.arms.values() for one in rewards.values()]
+        weight = sum(one.weight for one in seen)
+        return math.sqrt(sum(one.weight * one.y**2 for one in seen) / weight) if weight else 0.0
 
     def join(self, other: "Model") -> None:
         """All that two hold, what they share once."""
@@ -285,7 +292,8 @@ class Sequence:
         mean, width, off_mean, off_width = self._truth(model, rows)
         index, off = mean + alpha * width, off_mean + alpha * off_width
         best = np.max(np.where(eligible, index - off, -np.inf))
-        slack = TIED["float32" if model.single else "float64"] * max(abs(best), abs(index[k]))
+        precision = "float32" if model.single else "float64"
+        slack = TIED[precision] * max(abs(best), abs(index[k])) + TIED_BESIDE[precision] * model.reward_size
         is_best = bool(index[k] + off[k] >= best - slack)
         floor = self.epsilon / sum(eligible)
         if not math.isnan(propensity):
