@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import armspan
 from armspan import Greedy, LinUCB, LinUCBd
 from armspan.errors import BadFile, NotApplicable
+from armspan.kernels import agent_layout as layout
 
 MAGIC = b"armspan agent 1\n"
 
@@ -288,3 +289,16 @@ def test_a_kill_while_saving_loses_nothing(tmp_path: Path) -> None:
     assert {entry.suffix for entry in tmp_path.iterdir()} <= {"", ".part"}
     agent.save(path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("pulls", [2, 30])
+def test_numbers_that_nobody_could_have_learnt_are_refused(pulls: int) -> None:
+    """Whether an arm has rows or matrices: their squares would be no numbers."""
+    agent = LinUCBd(feature_bound=4.0, parameter_bound=1.0).agent(n_arms=2, n_features=12, seed=0)
+    for step in range(pulls):
+        agent.update(1, np.eye(12)[step % 12], 1.0)
+    assert (agent._state.arms[1, layout.MODE] >= 0) == (pulls == 2)
+    assert armspan.Agent.from_bytes(agent.to_bytes()).rewards == pulls
+    agent._state.store[1, 13] = 1e170 if pulls == 2 else 1e210
+    with pytest.raises(BadFile):
+        armspan.Agent.from_bytes(agent.to_bytes())

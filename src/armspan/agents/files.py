@@ -80,8 +80,11 @@ def restore(state: State, stored: Stored) -> None:
     demand(not (arrays["arms"][:, layout.SQUARES] < 0).any())
     demand(bool((arrays["arms"][:, layout.LAMBDA] > 0).all()) and bool(np.isfinite(arrays["room"]).all()))
     state.arms[:] = arrays["arms"]
-    used = _used(state.arms)
+    used, d, largest = _used(state.arms), state.settings.width, state.settings.largest
     for k, (start, size) in enumerate(zip(np.cumsum(used) - used, used, strict=True)):
+        room = np.abs(arrays["room"][start : start + size])
+        rows = room[d:] if state.arms[k, layout.MODE] >= 0 else room[:0]  # contexts, of which V is the sum of squares
+        demand(room.max(initial=0.0) < largest**2 and rows.max(initial=0.0) < largest)
         state.store[k, :size] = arrays["room"][start : start + size]
     _check_store(state)
     counters = arrays["counters"]
