@@ -1,51 +1,33 @@
 """The agent: choose an arm for a context, and learn from rewards that come at once, late or never."""
 
-import math
-import threading
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from armspan import _html, _validate
-from armspan._interrupts import Uninterrupted
 from armspan._text import counted
-from armspan._typing import FloatArray, IntArray
-from armspan.agents import batch, container, files, forks, lineage
-from armspan.agents.answers import LIKELY, ArmKnowledge, Decision, Decisions, Exploration, Scores
-from armspan.agents.arms import distinct, eligible, place_of
+from armspan._typing import FloatArray
+from armspan.agents import container, files, lineage
+from armspan.agents.answers import ArmKnowledge
+from armspan.agents.arms import distinct
+from armspan.agents.asking import Asking
 from armspan.agents.explanation import Explanation, explained
-from armspan.agents.inputs import Inputs, Sizes, too_long
+from armspan.agents.held import first_bad
 from armspan.agents.knowledge import arm_knowledge
-from armspan.agents.lineage import Delta, Lineage
+from armspan.agents.learning import Learning
+from armspan.agents.lineage import Delta
 from armspan.agents.policies import described, loader
-from armspan.agents.settings import Settings
-from armspan.agents.state import SKETCHED_FROM, WIDE_FROM, State, Statistics
+from armspan.agents.state import Statistics
 from armspan.errors import InvalidParameter, NotApplicable
-from armspan.kernels import agent_calls, agent_choice, agent_learning, agent_scores
 from armspan.kernels import agent_layout as layout
-from armspan.kernels.choice import recurring, turn
 
 SINGLE = 1e-5
 """How far below 0 eigenvalues of sums in single precision may fall by rounding, relative to the largest."""
-ndarray, DOUBLES = np.ndarray, np.dtype(np.float64)  # looked up once, not every time
-NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
-"""Types of rewards that compiled code may be given as they are."""
-BAD_SHAPE = agent_calls.BAD_SHAPE
-REFUSED = (TypeError, OverflowError)
-"""What is raised where code is not compiled yet, a context has not one or two axes, or a reward is too large."""
-CHOOSERS: Any = (
-    (WIDE_FROM, agent_choice.choose_wide),
-    (SKETCHED_FROM, agent_choice.choose_by_sketches),
-    (agent_choice.FOURS_FROM, agent_choice.choose_by_fours),
-    (0, agent_choice.choose),
-)
-"""The kernels that choose in double precision, and from how many features on each pays."""
 
 
-class Agent:
+class Agent(Asking, Learning):
     """A policy plus what it has learnt. `policy.agent(...)` makes one; you need not call this class yourself.
 
     A context is x (d,), shared by all arms, or (K, d) with one row per arm in the order of `arms`. Lists, NumPy arrays,
@@ -63,338 +45,6 @@ class Agent:
     feature_names : list, optional
         Names of the features, in order. If left out, the first context that has names sets them.
     """
-
-    def __init__(
-        self,
-        settings: Settings,
-        arms: Sequence[Hashable],
-        *,
-        policy: Any = None,
-        feature_names: Sequence[Any] | None = None,
-    ) -> None:
-        self.settings, self.policy = settings, policy
-        self._inputs = Inputs(settings, feature_names)
-        self._lock = threading.RLock()
-        self._double = settings.dtype == "float64"
-        self._chooser: Any = agent_choice.choose_single
-        if self._double:
-            self._chooser = next(chooser for least, chooser in CHOOSERS if settings.width >= least)
-        self._learner: Any = agent_learning.learn if self._double else agent_learning.learn_single
-        self._choosers, self._learners = self._chooser.codes, self._learner.codes
-        self._plain = settings.schedule is None
-        self._quick = not settings.forgets  # that is more than one step
-        try:
-            state = State(settings, distinct(arms))
-            state.lineage = Lineage()
-            self._use(state)
-            forks.remember(self)
-        except (MemoryError, OverflowError):
-            raise InvalidParameter(
-                f"arms and n_features must fit into memory, got {settings.n_features:,} features"
-            ) from None
-
-    def _use(self, state: State) -> None:
-        """Go on with this state, in one step; whoever still works with the one before finds it closed."""
-        self._core = state.names, state.place, state.whole, state
-
-    @property
-    def _state(self) -> State:
-        return self._core[3]
-
-    # Choosing
-
-    @property
-    def arms(self) -> tuple[Hashable, ...]:
-        """Names of the arms, in order."""
-        return self._state.names
-
-    @property
-    def feature_names(self) -> tuple[Any, ...] | None:
-        """Names of the features, if they were given or a context had some."""
-        return self._inputs.feature_names
-
-    @property
-    def decisions(self) -> int:
-        """How many decisions have been made."""
-        return int(self._state.head[layout.DECISIONS])
-
-    @property
-    def rewards(self) -> int:
-        """How many rewards have been learnt."""
-        return int(self._state.head[layout.REWARDS])
-
-    @property
-    def too_long(self) -> int:
-        """How many contexts have been longer than feature_bound."""
-        return self._inputs.too_long
-
-    @property
-    def alpha(self) -> float:
-        """α_t of the next decision."""
-        return float(self._alphas(self._steps(1))[0])
-
-    @property
-    def noise(self) -> float:
-        """σ̂, how far rewards lie from their predictions; 0 until enough of them have come."""
-        errors, left = self._state.head[[layout.ERRORS, layout.LEFT]]
-        if not self.settings.learnt:
-            raise NotApplicable('noise must be learnt to be known: the policy needs alpha="practical"')
-        return math.sqrt(max(errors, 0.0) / left) if left > 0 else 0.0
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of everything that it has learnt."""
-        return sum(part.nbytes for part in self._knowledge(self._state))
-
-    def choose(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Any:
-        """Choose the arm with the largest mean + α_t·width for this context.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context: features that all arms share, or one row per arm.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        hashable
-            The name of the chosen arm.
-        """
-        if only is None and self._plain and x.__class__ is ndarray and x.dtype is DOUBLES:
-            names, _, whole, state = self._core
-            try:
-                choose = self._choosers[x.ndim]
-                k = choose(whole, x) if self._double else choose(whole, state.store, x)
-            except REFUSED:
-                k = self._chooser.late(BAD_SHAPE, *self._knowledge(state), x.copy())
-            if k >= 0:
-                return names[k]
-        return self.decide(x, only=only).arm
-
-    def decide(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Decision:
-        """Choose an arm, as `choose` does, and give the probability with which it was chosen.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        Decision
-            The arm and its propensity, which a log needs if it is to be evaluated later.
-        """
-        with self._lock:
-            rows, per_arm = self._inputs.context(x, len(self.arms))
-            eligible, propensity = self._eligible(only), np.empty(len(self.arms))
-            self._set_alpha()
-            head, arms, store, _ = self._state.parts
-            k = agent_choice.draw(head, arms, store, rows, per_arm, eligible, propensity)
-            self._inputs.keep_names()
-            return Decision(self.arms[k], float(propensity[k]))
-
-    def propensities(self, x: Any, *, only: Sequence[Hashable] | None = None) -> FloatArray:
-        """The probability of each arm if a decision were made for this context now. Nothing is decided.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        (K,) array
-            Probabilities, in the order of `arms`.
-        """
-        with self._lock:
-            eligible = self._eligible(only)
-            return self._shares(self._in_turn(self.scores(x).index[None], eligible), eligible)[0]
-
-    def _shares(self, index: FloatArray, eligible: Any) -> FloatArray:
-        """The probability (n, K) of each arm by its index (n, K)."""
-        index, epsilon = np.where(eligible, index, -np.inf), self.settings.epsilon
-        best = index.max(axis=1, keepdims=True)
-        within, unit = self._state.head[[layout.TIED_WITHIN, layout.UNIT]]
-        tied = index >= best - within * (unit + np.abs(best))
-        if self.settings.ties == "first":
-            tied = np.arange(index.shape[1]) == np.argmax(tied, axis=1)[:, None]
-        share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)
-        return np.asarray(share + epsilon * eligible / eligible.sum())
-
-    def _in_turn(self, index: FloatArray, eligible: Any, *, counts: bool = False) -> FloatArray:
-        """Index (n, K) by which arms that must be pulled are taken first, one in each row. Changes index."""
-        head, pulls = self._state.head, self._state.arms[:, layout.PULLS]
-        if not self.settings.learnt:
-            return index
-        unknown = (pulls < layout.UNKNOWN) & eligible
-        waiting = np.flatnonzero((pulls == 0) & eligible & (np.arange(len(pulls)) >= head[layout.FORCED]))
-        rows = min(len(index), len(waiting))
-        index[np.arange(rows), waiting[:rows]] = agent_choice.FIRST_OF_ALL
-        for row in range(rows, len(index)) if unknown.any() else ():  # those of which no reward came
-            step = recurring(int(head[layout.DECISIONS]) + row, float(head[layout.LONGEST]), len(pulls))
-            again = turn(step, len(pulls))
-            if again < len(pulls) and unknown[again]:
-                index[row, again] = agent_choice.FIRST_OF_ALL
-        if counts:
-            pulls[waiting[:rows]] = layout.ASKED
-        return index
-
-    def choose_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> list[Any]:
-        """Choose an arm for each of many contexts, all with what is known now; t advances from one to the next.
-
-        Parameters
-        ----------
-        X : (n, d) or (n, K, d) array
-            The contexts.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        list
-            The name of the arm for each context.
-        """
-        return self.decide_many(X, only=only).arms
-
-    def decide_many(self, X: Any, *, only: Sequence[Hashable] | None = None) -> Decisions:
-        """Choose an arm for each of many contexts, as `choose_many` does, with the probability of each choice.
-
-        Parameters
-        ----------
-        X : (n, d) or (n, K, d) array
-            The contexts.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        Decisions
-            The arms and their propensities (n,).
-        """
-        with self._lock:
-            eligible = self._eligible(only)
-            with self._closed():
-                mean, width = self._looked_at(X)
-            alphas = self._alphas(self._steps(len(mean)))
-            self._inputs.keep_names()
-            index = self._index(mean, width, alphas[:, None])
-            index = self._in_turn(index, eligible, counts=True)
-            share = self._shares(index, eligible)
-            chosen = batch.pick(self._state, index, eligible)
-            return Decisions([self.arms[k] for k in chosen], share[np.arange(len(chosen)), chosen])
-
-    def top(self, x: Any, n: int, *, only: Sequence[Hashable] | None = None) -> list[Any]:
-        """The n arms with the largest index for this context, best first. It counts as one decision and ignores ε.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        n : int
-            How many arms to return.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        list
-            Names of the arms.
-        """
-        with self._lock:
-            eligible = self._eligible(only)
-            _validate.whole("n", n, at_least=1, at_most=int(eligible.sum()))
-            index = self._in_turn(self.scores(x).index[None], eligible, counts=True)[0]
-            order = np.random.default_rng([self.settings.seed, self.decisions]).permutation(len(index))
-            order = np.arange(len(index)) if self.settings.ties == "first" else order
-            best = order[np.argsort(-np.where(eligible, index, -np.inf)[order], kind="stable")][:n]
-            self._state.head[layout.DECISIONS] += 1.0
-            return [self.arms[k] for k in best]
-
-    def scores(self, x: Any) -> Scores:
-        """Mean, width and index of every arm for one context. Nothing is decided.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-
-        Returns
-        -------
-        Scores
-            One entry per arm.
-        """
-        with self._lock:
-            rows, per_arm = self._inputs.context(x, len(self.arms))
-            mean, width = np.empty(len(self.arms)), np.empty(len(self.arms))
-            head, arms, store, _ = self._state.parts
-            agent_scores.look(head, arms, store, self._with_intercept(rows), np.int64(per_arm), mean, width)
-            index = self._index(mean, width, self.alpha)
-            self._inputs.keep_names()
-            return Scores(self.arms, mean, width, index)
-
-    def scores_many(self, X: Any) -> Scores:
-        """Mean, width and index of every arm for many contexts, each as if it came next. Nothing is decided.
-
-        Parameters
-        ----------
-        X : (n, d) or (n, K, d) array
-            The contexts.
-
-        Returns
-        -------
-        Scores
-            One row per context, one column per arm.
-        """
-        with self._closed():
-            mean, width = self._looked_at(X)
-            index = self._index(mean, width, self.alpha)
-            self._inputs.keep_names()
-            return Scores(self.arms, mean, width, index)
-
-    # Learning
-
-    def update(self, arm: Any, x: Any, reward: Any, mark: None = None) -> None:  # by position too: that is faster
-        """Learn the reward of an arm that was chosen for x, whenever it comes.
-
-        Several rewards may be learnt in one call. Either all of them are learnt or, if anything is wrong with one,
-        none.
-
-        Parameters
-        ----------
-        arm : hashable, or a list of n names
-            The arm that was chosen.
-        x : (d,) or (K, d) array; for many (n, d) or (n, K, d)
-            The context as it was given to `choose`, or the arm's own row of it.
-        reward : float, or (n,) array
-            The reward that came of it.
-        mark : None
-            Not used here, because every reward is learnt in the same way. Agents of some other policies need it.
-        """
-        if mark is not None:
-            raise InvalidParameter(f"mark must be left out: any reward is learnt alike here, got {mark!r:.60}")
-        code = BAD_SHAPE
-        if self._quick and x.__class__ is ndarray and reward.__class__ in NUMBERS:
-            _, place, whole, state = self._core
-            try:
-                k = place[arm]  # it may run code of the name's own, and so comes before x is looked at
-                if x.dtype is DOUBLES:
-                    learn = self._learners[x.ndim]
-                    code = learn(whole, k, x, reward) if self._double else learn(whole, state.store, k, x, reward)
-            except (*REFUSED, KeyError):  # or there is no such arm
-                self._learner.compile_for(*self._knowledge(state), 0, x.copy(), 0.0)
-            if code == 0:  # nearly always
-                return
-            if code == agent_calls.CROWDED:
-                agent_learning.make_way(whole)
-                code = self._learner(*self._knowledge(state), k, x, float(cast(float, reward)))
-                if code == 0:
-                    return
-        self._update_slowly(code, arm, x, reward)
 
     # Arms
 
@@ -573,34 +223,6 @@ class Agent:
             rows, per_arm = self._inputs.context(x, len(self.arms))
             return explained(self._state, k, self._with_intercept(rows)[k * per_arm], self._remembered(k))
 
-    def exploration(self, x: Any, *, only: Sequence[Hashable] | None = None) -> Exploration:
-        """Whether a decision for x would explore. Nothing is decided.
-
-        Parameters
-        ----------
-        x : (d,) or (K, d) array
-            The context, as in `choose`.
-        only : list, optional
-            Names of the arms that may be chosen; all of them if left out.
-
-        Returns
-        -------
-        Exploration
-            The arm that would be chosen, the one with the largest mean, and the arms whose intervals overlap.
-        """
-        with self._lock:
-            eligible = self._eligible(only)
-            scores = self.scores(x)
-            order = self._in_turn(scores.index[None].copy(), eligible)[0]
-            share = self._shares(order[None], eligible)[0]
-        index, mean = (np.where(eligible, values, -np.inf) for values in (scores.index, scores.mean))
-        chosen, greedy = int(np.argmax(np.where(eligible, order, -np.inf))), int(np.argmax(mean))
-        lower = 2 * mean[greedy] - index[greedy]
-        reach = [scores.arms[k] for k in np.flatnonzero(index > lower) if k != greedy]
-        strays = float(share[mean < mean[greedy]].sum())
-        explores = chosen != greedy or bool(reach) or strays > LIKELY
-        return Exploration(explores, scores.arms[chosen], scores.arms[greedy], tuple(reach), strays)
-
     def diversity(self) -> tuple[ArmKnowledge, ...]:
         """How well each arm is known: λ_min(V), how it grows, and the direction that has been seen least.
 
@@ -651,6 +273,8 @@ class Agent:
         head = ("arm", "pulls", "λ_min(V)", "where least is known")
         return _html.shown(repr(self).strip("<>"), head, rows, len(self.arms) - len(rows))
 
+    # Keeping
+
     def save(self, path: Any) -> None:
         """Write the agent to one file, whole or not at all; `armspan.load_agent` reads it.
 
@@ -685,178 +309,12 @@ class Agent:
 
     # Inside
 
-    def _after_fork(self) -> None:
-        self._lock = threading.RLock()
-        self._state.lineage = self._state.lineage.branched(self._state)
-
-    @contextmanager
-    def _closed(self, *, changed: bool = False) -> Iterator[None]:
-        """No other thread chooses or learns meanwhile, and no Ctrl-C breaks in; calls that come now wait.
-
-        changed : whether the call that needs it has changed something already.
-        """
-        with self._lock, Uninterrupted(changed=changed):
-            head = self._state.head
-            head[layout.CLOSED] += 1.0
-            try:
-                yield
-            finally:
-                head[layout.CLOSED] -= 1.0 if self._state.head is head else 0.0
-                self._state.recount()
-                if self._state.head is not head:
-                    self._state.head[layout.CLOSED] = 0.0
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[State]:
-        """A copy of the state to change, which takes its place in the end unless an error or Ctrl-C comes before."""
-        with Uninterrupted() as hold, self._closed():
-            state = self._state.copy()
-            yield state
-            hold.abandoned = hold.pending
-            if not hold.abandoned:
-                self._use(state)
-
-    def _looked_at(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Mean and width (n, K) for many contexts, whose names are not yet kept; the agent is closed."""
-        rows = self._inputs.batch(X, len(self.arms))
-        mean, width = batch.look(self._state, self._with_intercept(rows))
-        if not (np.isfinite(mean).all() and np.isfinite(width).all()):
-            raise InvalidParameter(_first_bad("X", rows))
-        return mean, width
-
-    def _update_slowly(self, code: int, arm: Any, x: Any, reward: Any) -> None:
-        """What `update` leaves: refusals, input of other forms, batches, and work that is due now and then."""
-        if code == agent_calls.DUE:  # it was learnt
-            with self._closed(changed=True):
-                if arm in self._state.place:
-                    self._state.check(self._state.place[arm])
-                self._compare_sizes(self._state)
-            return
-        if hasattr(reward, "__len__") and not isinstance(reward, str) and getattr(reward, "ndim", None) != 0:
-            self._update_many(arm, x, reward)
-            return
-        with self._lock, Uninterrupted():
-            reward = float(reward) if isinstance(reward, bool | np.bool_) else reward
-            k, y = self._arm(arm), _validate.real("reward", reward)
-            rows, per_arm = self._inputs.context(x, len(self.arms))
-            self._learn(self._state, k, np.ascontiguousarray(rows[k * per_arm]), y)
-            self._inputs.keep_names()
-
-    def _learn(self, state: State, k: int, x: FloatArray, y: float) -> None:
-        """Forget, and learn one reward of arm k for its own x (d,); the lock is held."""
-        self._let_in(state, x[None])
-        every, factor = self.settings.decay
-        if every and (state.forgotten + 1) * every <= state.head[layout.REWARDS]:
-            with self._closed():  # before the new reward, which counts in full until the next one comes
-                state.forgotten += 1
-                state.forget(factor)
-        code = self._learn_held(state, k, x, y)
-        if code == agent_calls.BUSY:
-            with self._closed():
-                state.check(k)
-            code = self._learn_held(state, k, x, y)
-        if code == agent_calls.NOT_FINITE:
-            raise InvalidParameter(f"x and reward must be below {self.settings.largest:g}, got {y:g}")
-        if code == 0 and not self.settings.forgets:
-            return
-        with self._closed():
-            own = self._with_intercept(x[None])[0]
-            if code == agent_calls.UNSOUND:  # V⁻¹ has become indefinite: learn into V, and V⁻¹ afresh from that
-                batch.learn(state, own[None], np.array([k]), np.array([y]))
-            if state.window is not None:
-                state.window.slide(state, state.names[k], own, y)
-                if code == agent_calls.DUE:
-                    state.window.relearn(state, k)
-                if self.settings.learnt and self._inputs.looks_at_sizes:
-                    self._inputs.add_sizes(own[None])
-            elif code == agent_calls.DUE:
-                state.check(k)
-                self._compare_sizes(state)
-
-    def _compare_sizes(self, state: State) -> None:
-        """Warn where features of the contexts that are remembered differ much in size, if that matters."""
-        if not self.settings.learnt:
-            return
-        seen = state.entries()
-        if len(seen):
-            self._inputs.compare_sizes(Sizes.of(seen[:, layout.FEATURES :], seen[:, layout.SEEN]))
-
-    def _knowledge(self, state: State) -> tuple[Any, ...]:
-        """The arrays that kernels are given: one, or in single precision two."""
-        return (state.whole,) if self._double else (state.whole, state.store)
-
-    def _learn_held(self, state: State, k: int, x: FloatArray, y: float) -> int:
-        """One reward, for a context that has been looked at: it may be longer than the bound."""
-        state.head[layout.LARGEST] = self.settings.largest
-        try:
-            while True:
-                code = int(self._learner(*self._knowledge(state), k, x, y))
-                if code != agent_calls.CROWDED:
-                    return code
-                agent_learning.make_way(state.whole)
-        finally:
-            state.allow(0.0)
-
-    def _let_in(self, state: State, rows: FloatArray) -> None:
-        """Refuse contexts (n, d) that are too long to be learnt, and look at V⁻¹ more often after long ones."""
-        longest = math.sqrt(float(np.einsum("nd,nd->n", rows, rows).max()) + self.settings.intercept)
-        if longest > self.settings.reach:
-            raise InvalidParameter(too_long(longest, self.settings.reach, self.settings.dtype))
-        state.allow(longest**2)
-
     def _remembered(self, k: int) -> FloatArray:
         """Rows (m, 4 + d) of memory on arm k; with a window, of what is in it."""
         if self._state.window is not None:
             return self._state.window.remembered(self._state, k)
         rows = self._state.entries(k)
         return rows[rows[:, layout.SEEN] > 0]
-
-    def _update_many(self, arms: Any, X: Any, rewards: Any) -> None:
-        with self._lock:
-            rows = self._inputs.batch(X, len(self.arms))
-            y = _validate.array("reward", rewards, shape=(len(rows),))
-            if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) != len(rows):
-                raise InvalidParameter(f"arm must have {len(rows)} entries, one per reward, got {arms!r:.60}")
-            _validate.unmasked("arm", arms)
-            chosen = self._places(arms)
-            if rows.ndim == 3:
-                rows = rows[np.arange(len(rows)), chosen]
-            rows = self._with_intercept(rows)
-            if self.settings.forgets or len(rows) < 4 * len(self.arms):
-                if not max(np.abs(rows).max(), np.abs(y).max()) < self.settings.largest / len(rows[0]):
-                    raise InvalidParameter(_first_bad("X", rows))
-                plain = rows[:, : self.settings.n_features]
-                with self._all_or_nothing() as state:
-                    self._let_in(state, plain)
-                    for k, x, reward in zip(chosen, plain, y, strict=True):
-                        self._learn(state, int(k), np.ascontiguousarray(x), float(reward))
-                self._learnt_many(rows)
-                return
-            seen, largest = batch.sums(rows, chosen, y, len(self.arms)), self.settings.largest**2
-            if not all(np.abs(one.gram).max() < largest and np.abs(one.moment).max() < largest for one in seen):
-                raise InvalidParameter(_first_bad("X", rows))
-            with self._all_or_nothing() as state:
-                if sum(float(np.trace(one.gram)) for one in seen) > self.settings.reach**2:  # a row may be too long
-                    self._let_in(state, rows[:, : self.settings.n_features])
-                batch.learn(state, rows, chosen, y, seen)
-            self._learnt_many(rows)
-
-    def _learnt_many(self, rows: FloatArray) -> None:
-        """A batch was good all over."""
-        self._inputs.keep_names()
-        if self.settings.learnt:
-            self._inputs.add_sizes(rows)
-
-    def _places(self, arms: Any) -> IntArray:
-        """Rows of many arms."""
-        K = len(self.arms)
-        numbers = isinstance(arms, ndarray) and arms.dtype.kind in "iu" and self.arms == tuple(range(K))
-        if numbers and arms.size and arms.min() >= 0 and arms.max() < K:
-            return np.asarray(arms, dtype=np.int64)
-        try:
-            return np.fromiter(map(self._state.place.__getitem__, arms), np.int64, len(arms))
-        except (KeyError, TypeError):
-            return np.array([self._arm(arm) for arm in arms], dtype=np.int64)  # says which is unknown
 
     def _as_statistics(self, prior: Statistics | tuple[Any, Any] | None) -> Statistics | None:
         if prior is None:
@@ -880,48 +338,5 @@ class Agent:
         rows = self._with_intercept(rows)
         y = _validate.array("prior rewards", rewards, shape=(len(rows),))
         if not np.isfinite(rows).all():
-            raise InvalidParameter(_first_bad("prior X", rows))
+            raise InvalidParameter(first_bad("prior X", rows))
         return Statistics(rows.T @ rows, rows.T @ y, float(len(rows)), float(y @ y))
-
-    def _with_intercept(self, rows: FloatArray) -> FloatArray:
-        if not self.settings.intercept:
-            return rows
-        return np.concatenate([rows, np.ones((*rows.shape[:-1], 1))], axis=-1)
-
-    def _eligible(self, only: Sequence[Hashable] | None) -> Any:
-        return eligible(self._state.place, only)
-
-    def _arm(self, name: Hashable) -> int:
-        return place_of(self._state.place, name)
-
-    def _steps(self, n: int) -> FloatArray:
-        """t of the next n decisions."""
-        decisions, rewards, longest = self._state.head[[layout.DECISIONS, layout.REWARDS, layout.LONGEST]]
-        return np.minimum(np.maximum(decisions + np.arange(n), rewards) + 1.0, longest)
-
-    def _alphas(self, t: FloatArray) -> FloatArray:
-        """α_t of these steps (n,)."""
-        if self.settings.schedule is not None:
-            steps, which = np.unique(t.astype(np.int64), return_inverse=True)  # with a window the last one repeats
-            return self.settings.schedule(steps)[which]
-        if self.settings.learnt:
-            return self.settings.scale * self.noise * np.sqrt(np.log(t + 1.0))
-        return self.settings.bias + self.settings.scale * np.sqrt(np.log(1.0 + t * np.log(t) ** 2))
-
-    def _index(self, mean: FloatArray, width: FloatArray, alpha: Any) -> FloatArray:
-        """What arms are compared by; see `agent_scores.exploration`."""
-        beta = float(self._state.head[layout.UNIT]) / self.settings.width if self.settings.learnt else 0.0
-        return np.asarray(mean + alpha * width + beta * width**2)
-
-    def _set_alpha(self) -> None:
-        """A schedule that only Python knows is written where kernels look for α."""
-        if self.settings.schedule is not None:
-            self._state.head[layout.BIAS], self._state.head[layout.SCALE] = self.alpha, 0.0
-
-
-def _first_bad(name: str, rows: FloatArray) -> str:
-    bad = np.argwhere(~np.isfinite(rows))
-    if not len(bad):
-        return f"{name} must be small enough that sums of squares are finite numbers"
-    where = tuple(int(i) for i in bad[0])
-    return f"{name} must be finite, got {rows[where]} at {list(where)}"
