@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.diversity.fits import Fits
+from armspan.diversity.fits import Fits, forms
 
 DRAWS, MOST_DRAWS = 200, 2000
 """So many, or as many as a smaller error rate needs; where that takes more than the second, none are drawn."""
@@ -32,17 +32,21 @@ MOST_ARMS = 20
 """Arms that are looked at: those that lead most rarely, with the estimates."""
 COMPARED = 5_000
 """Contexts in which arms that are alike are compared."""
+FEWEST_EACH_WAY, LOOKED_AT = 8.0, 16
+"""An arm that is known from fewer rows than this in some direction, such as where a rare flag is set, is not believed:
+a policy that learns gives an arm up there after a few rewards by which it looks bad, and then those are all there is.
+And how many rows, those that matter most, are looked at for that."""
 
 
 class Plausible(NamedTuple):
     """theta : (draws, K, r), the estimate first. known : (K,) arms that have one; nothing is drawn for others.
 
-    everywhere : (K,) arms that were tried where another arm looks best, too.
+    believed : (K,) arms that were tried where another arm looks best, too, and known from enough rows in any direction.
     """
 
     theta: FloatArray
     known: BoolArray
-    everywhere: BoolArray
+    believed: BoolArray
 
     def narrower(self, factor: float) -> "Plausible":
         """The same with errors this many times as small."""
@@ -59,15 +63,17 @@ class Led(NamedTuple):
 def plausible(fits: Fits, z: FloatArray, arms: IntArray, everywhere: BoolArray, alpha: float) -> Plausible | None:
     """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r).
 
-    None where they are too few for quantiles at 1 - alpha.
+    everywhere : (K,) arms that were tried where another arm looks best, too. None where draws are too few for quantiles
+    at 1 - alpha.
     """
     draws = max(DRAWS, math.ceil(1 / alpha))
     if draws > MOST_DRAWS:
         return None
-    rng = np.random.default_rng(0)
+    rng, believed = np.random.default_rng(0), everywhere.copy()
     theta = np.tile(fits.theta, (draws, 1, 1))
     for a in np.flatnonzero(fits.known):
         Z, freedom = z[arms == a], int(fits.freedom[a])
+        believed[a] &= rows_each_way(Z, fits.gram[a]) >= FEWEST_EACH_WAY
         same, anyhow = fits.covariance[a]
         sums = np.zeros((draws - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
@@ -75,7 +81,20 @@ def plausible(fits: Fits, z: FloatArray, arms: IntArray, everywhere: BoolArray, 
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
         errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
         theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (draws - 1, 1)))
-    return Plausible(theta, fits.known, everywhere)
+    return Plausible(theta, fits.known, believed)
+
+
+def rows_each_way(Z: FloatArray, gram: FloatArray) -> float:
+    """From how many of the rows Z (m, r), in effect, the arm is known in the direction of which fewest rows tell.
+
+    Rows tell of a direction by their squares along it: n equal ones are n rows, one large one is hardly more than one.
+    The directions are those that most depend on a single row; gram : ZᵀZ.
+    """
+    inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
+    leverage = forms(Z, inverse)
+    most = np.argpartition(leverage, -min(LOOKED_AT, len(Z)))[-LOOKED_AT:]
+    squares = (Z @ (inverse @ Z[most].T)) ** 2
+    return float((squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)).min())
 
 
 def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -98,12 +117,12 @@ def sampled_rows(n: int, most: int) -> IntArray:
 def led(z: FloatArray, drawn: Plausible, margin: float, alpha: float) -> dict[int, Led]:
     """For each arm that is looked at, the contexts z (n, r) that it leads with the draws at the 1 - alpha quantiles.
 
-    Only arms that were tried everywhere are looked at: of others, draws know no more than their line does.
+    Only arms that are believed are looked at: of others, draws know no more than their line does.
     """
     few = z[sampled_rows(len(z), MOST_CONTEXTS)]
     across = np.ascontiguousarray(few.T)
     draws, _, r = drawn.theta.shape
-    arms = np.flatnonzero(drawn.known & drawn.everywhere)
+    arms = np.flatnonzero(drawn.known & drawn.believed)
     share = np.count_nonzero(_leads(across, drawn, 0, margin)[arms], axis=1)
     arms = arms[np.argsort(share, kind="stable")[:MOST_ARMS]]
     second = np.empty((draws, len(arms), r, r))
