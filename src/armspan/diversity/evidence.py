@@ -26,6 +26,8 @@ from armspan.diversity.quantiles import lower_limit, upper_limit
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
 """What an upper limit is multiplied by for contexts that narrower bands may have missed."""
+FOURTH = 6.0
+"""E[z⁴] up to which contexts vary often enough in a direction: that of an exponential feature; a flag has 1/rate."""
 ROUNDING = 1e-12
 """A spread below this is 0; in whitened features the largest is about 1."""
 PART = 5
@@ -219,7 +221,8 @@ def _most_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> 
         part, chosen = z[there], mine[there]
         _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
         squares[here] = (z[here] @ vectors[:, 0]) ** 2
-    rare = -math.log(alpha) / (n * times)  # so often it may happen and not be seen; its size is 1 on average
+    # so often it may happen and not be seen; its size is 1 on average, more where few contexts vary in this direction
+    rare = -math.log(alpha) / (n * times) * max(float((squares**2).mean()) / FOURTH, 1.0)
     error = -NormalDist().inv_cdf(alpha) * _error(squares, mine) / math.sqrt(times)
     _, vectors = np.linalg.eigh(z[mine].T @ z[mine])
     return float((squares * mine).mean()) + max(error, rare), vectors[:, 0]

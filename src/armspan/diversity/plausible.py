@@ -32,7 +32,7 @@ MOST_ARMS = 20
 """Arms that are looked at: those that lead most rarely, with the estimates."""
 COMPARED = 5_000
 """Contexts in which arms that are alike are compared."""
-FEWEST_EACH_WAY, LOOKED_AT = 8.0, 16
+FEWEST_EACH_WAY, LOOKED_AT = 5.0, 16
 """An arm that is known from fewer rows than this in some direction, such as where a rare flag is set, is not believed:
 a policy that learns gives an arm up there after a few rewards by which it looks bad, and then those are all there is.
 And how many rows, those that matter most, are looked at for that."""
