@@ -7,6 +7,8 @@ import pytest
 
 import armspan
 from armspan import Greedy, LinUCB, LinUCBd
+from armspan.agents import Statistics
+from armspan.errors import InvalidParameter
 
 X = np.random.default_rng(1).standard_normal((400, 3)) / 3
 
@@ -109,3 +111,37 @@ def test_arms_whose_rewards_cancel_are_tied(policy: armspan.policies.Policy, kep
     assert min(counts[arm] for arm in range(3)) > 50  # fails by chance in fewer than one of 10⁹
     agent.update(0, features, 1e-6)
     assert agent.propensities(features)[0] > 0.9  # but a small lead is a lead
+
+
+def test_asking_does_not_change_ties_where_squares_are_not_known() -> None:
+    """Arms from sums without Σy² do not tell how large rewards are, whichever way one asks."""
+    agent = LinUCB(ridge=1.0, alpha=0.0, feature_bound=1.0).agent(n_arms=1, n_features=2, seed=1)
+    for arm in (1, 2):
+        agent.add_arm(arm, Statistics(np.zeros((2, 2)), np.zeros(2), 0.0))
+    for arm, order in ((1, (0, 1, 2)), (2, (2, 1, 0))):
+        for place in order:
+            agent.update(arm, np.array([0.6, 0.3]), REWARDS[place])
+    before = agent.propensities([0.6, 0.3])
+    decided = agent.decide_many(np.array([[0.6, 0.3]]))
+    after, copied = agent.propensities([0.6, 0.3]), agent.copy().propensities([0.6, 0.3])
+    np.testing.assert_array_equal(after, before)
+    np.testing.assert_array_equal(copied, before)
+    assert decided.propensities[0] == before[decided.arms[0]]
+
+
+@pytest.mark.parametrize("squares", [-5.0, np.inf, 1e305])
+def test_squares_that_are_none_are_refused_and_change_nothing(squares: float) -> None:
+    agent = LinUCB(alpha=1.0, feature_bound=2.0).agent(2, 2, seed=0)
+    with pytest.raises(InvalidParameter, match=r"prior\.squares must be the sum of squared rewards"):
+        agent.add_arm("new", Statistics(np.eye(2), np.zeros(2), 1e-9, squares))
+    agent.update(0, [1.0, 0.0], 1.0)
+    assert (agent.arms, agent.copy().rewards) == ((0, 1), 1)
+
+
+def test_infinite_indices_are_tied() -> None:
+    agent = LinUCB(alpha=1e308, ridge=1e-4, feature_bound=200.0).agent(3, 2, seed=1)
+    x = np.full(2, 50.0)
+    with np.errstate(over="ignore"):
+        assert agent.decide(x).propensity == pytest.approx(1 / 3)
+        assert agent.propensities(x) == pytest.approx(np.full(3, 1 / 3))
+    assert len({agent.choose(x) for _ in range(60)}) == 3

@@ -327,8 +327,12 @@ class Agent(Asking, Learning):
                 np.trace(gram) + self.settings.ridge
             ):
                 raise InvalidParameter("prior.gram must be a sum of xxᵀ: symmetric, with no eigenvalue below 0")
-            pulls = _validate.real("prior.pulls", prior.pulls, at_least=0)
-            return Statistics((gram + gram.T) / 2, moment, pulls, float(prior.squares))
+            pulls, squares = _validate.real("prior.pulls", prior.pulls, at_least=0), float(prior.squares)
+            if squares < 0 or (squares > 0 and not squares < self.settings.largest**2 * min(pulls, 1.0)):
+                raise InvalidParameter(
+                    f"prior.squares must be the sum of squared rewards, or NaN where it is not known, got {squares:g}"
+                )
+            return Statistics((gram + gram.T) / 2, moment, pulls, squares)
         if not isinstance(prior, tuple) or len(prior) != 2:
             raise InvalidParameter(f"prior must be statistics of an arm or a pair (X, rewards), got {prior!r:.60}")
         X, rewards = prior

@@ -257,7 +257,8 @@ class Asking(Held):
         index, epsilon = np.where(eligible, index, -np.inf), self.settings.epsilon
         best = index.max(axis=1, keepdims=True)
         within, unit = self._state.head[[layout.TIED_WITHIN, layout.UNIT]]
-        tied = index >= best - within * (unit + np.abs(best))
+        finite = np.where(np.isfinite(best), best, 0.0)
+        tied = index >= np.where(np.isfinite(best), finite - within * (unit + np.abs(finite)), best)
         if self.settings.ties == "first":
             tied = np.arange(index.shape[1]) == np.argmax(tied, axis=1)[:, None]
         share = (1 - epsilon) * tied / tied.sum(axis=1, keepdims=True)

@@ -83,7 +83,7 @@ def restore(state: State, stored: Stored) -> None:
     used, d, largest = _used(state.arms), state.settings.width, state.settings.largest
     for k, (start, size) in enumerate(zip(np.cumsum(used) - used, used, strict=True)):
         room = np.abs(arrays["room"][start : start + size])
-        rows = room[d:] if state.arms[k, layout.MODE] >= 0 else room[:0]  # contexts, of which V is the sum of squares
+        rows = room[d:] if state.arms[k, layout.MODE] >= 0 else room[:0]  # contexts, whose squares V is made of
         demand(room.max(initial=0.0) < largest**2 and rows.max(initial=0.0) < largest)
         state.store[k, :size] = arrays["room"][start : start + size]
     _check_store(state)

@@ -576,7 +576,7 @@ class PolicyAgent(ABC):
 
     @property
     def _unit(self) -> float:
-        """How large rewards are, roughly: the root of their mean square."""
+        """The root mean square of the rewards: how large they are. Less after an older file, which does not say."""
         return math.sqrt(self._squares / self.rewards) if self.rewards else 0.0
 
     @property

@@ -257,10 +257,13 @@ class State:
         self.memory[:, layout.SUM] *= factor
 
     def recount(self) -> None:
-        """What σ̂ and ȳ are made of, afresh from what every arm holds; needed after anything but `learn`."""
+        """What σ̂ and ȳ are made of, afresh from what every arm holds; needed after anything but `learn`.
+
+        Arms whose Σy² is not known, because their sums came from elsewhere without it, are left out of ȳ.
+        """
         squares, pulls = self.arms[:, layout.SQUARES], self.arms[:, layout.PULLS]
-        known = np.isfinite(squares)  # not where sums came from elsewhere without it
-        squared, counted = squares.sum(where=known), pulls.sum(where=known)
+        known = squares >= 0
+        squared, counted = float(squares.sum(where=known)), float(pulls.sum(where=known))
         self.head[[layout.SQUARED, layout.COUNTED]] = squared, counted
         self.head[layout.UNIT] = math.sqrt(squared / counted) if counted > 0 else 0.0
         if self.settings.learnt:

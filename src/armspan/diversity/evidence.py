@@ -27,7 +27,8 @@ LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
 """What an upper limit is multiplied by for contexts that narrower bands may have missed."""
 FOURTH = 6.0
-"""E[z⁴] up to which contexts vary often enough in a direction: that of an exponential feature; a flag has 1/rate."""
+"""E[z⁴], in a direction in which E[z²] = 1, up to which enough contexts vary there: a normal feature has 3, an
+exponential one 6, before its mean is taken off, and a flag that is set in a share p of the contexts 1/p."""
 ROUNDING = 1e-12
 """A spread below this is 0; in whitened features the largest is about 1."""
 PART = 5

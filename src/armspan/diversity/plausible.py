@@ -93,6 +93,7 @@ def rows_each_way(Z: FloatArray, gram: FloatArray) -> float:
     inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
     leverage = forms(Z, inverse)
     most = np.argpartition(leverage, -min(LOOKED_AT, len(Z)))[-LOOKED_AT:]
+    most = most[leverage[most] > 0]  # not rows of zeros
     squares = (Z @ (inverse @ Z[most].T)) ** 2
     return float((squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)).min())
 

@@ -80,7 +80,7 @@ share a context, since after every reward one must be drawn again."""
 @inlined
 def tied_from(head, best):
     """From which index on an arm is tied with the best: it differs by rounding alone, relative to it and to rewards."""
-    return best - head[TIED_WITHIN] * (head[UNIT] + abs(best))
+    return best if abs(best) == math.inf else best - head[TIED_WITHIN] * (head[UNIT] + abs(best))
 
 
 @part

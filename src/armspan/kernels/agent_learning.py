@@ -142,9 +142,10 @@ def learn_row(head, arms, store, memory, k, x, row, y):
     if head[LEARNT] > 0.0:
         head[ERRORS] += gain * error * error
         head[LEFT] += 1.0 - fitted
-    head[SQUARED] += y * y
-    head[COUNTED] += 1.0
-    head[UNIT] = math.sqrt(head[SQUARED] / head[COUNTED])
+    if arms[k, SQUARES] >= 0.0:  # it is not a number where sums came from elsewhere without it
+        head[SQUARED] += y * y
+        head[COUNTED] += 1.0
+        head[UNIT] = math.sqrt(head[SQUARED] / head[COUNTED])
     head[REWARDS] += 1.0
     pulls = np.int64(arms[k, PULLS])
     doubled = pulls & (pulls - 1) == 0 and (head[PRUNE] > 0.0 or pulls >= FIRST_CHECK)
