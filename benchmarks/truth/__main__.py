@@ -1,4 +1,4 @@
-"""python -m benchmarks.truth growth | logs | ties | newcomers | bent | goals | drift | strict | …: how often we err.
+"""python -m benchmarks.truth growth | logs | ties | newcomers | visitors | goals | drift | …: how often we err.
 
 Prints a table in Markdown; with --docs it also puts it into docs/accuracy.md. Problems and curves are of known truth,
 and were drawn up without knowledge of the rules that they test.
@@ -20,7 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.truth import advice, audits, drifts, growth, predictions, real, rules, strictly
+from benchmarks.truth import advice, audits, drifts, growth, predictions, real, rules, strictly, visitors
 from benchmarks.truth.bent import FAMILIES as BENT
 from benchmarks.truth.curves import FAMILIES
 from benchmarks.truth.loggers import LOGGERS
@@ -199,6 +199,20 @@ def _newcomer(cell: Cell, logs: int) -> audits.Score:
     return ties.examine(cell, logs, NEWCOMERS)
 
 
+def visitors_table(args: argparse.Namespace) -> list[str]:
+    """Both questions where rows come in groups, one row per family, with labels and without."""
+    cells = visitors.cells()
+    scores = list(spread_out(partial(audits.examine_visits, logs=args.samples or 200), cells, args.workers))
+    rows = []
+    for family in (*visitors.FAMILIES, "**all**"):
+        own = [pair for pair in scores if family in (pair[0].cell.family, "**all**")]
+        words = visitors.FAMILIES[family].story if family in visitors.FAMILIES else family
+        by, alone = (audits.summary([pair[side] for pair in own]) for side in (0, 1))
+        rows.append([words, *by, *(alone[audits.SUMMARY.index(head)] for head in audits.ALONE)])
+    note = f"{len(cells)} cells, {sum(pair[0].logs for pair in scores):,} logs."
+    return [note, "", *table(["logs", *audits.SUMMARY, *(f"alone: {head}" for head in audits.ALONE)], rows)]
+
+
 def bent_table(args: argparse.Namespace) -> list[str]:
     """Answers to *diverse?* where rewards bend, one row per kind of log."""
     cells = ties.cells(BENT, LOGGERS)
@@ -310,6 +324,7 @@ EXAMINATIONS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "newcomers": newcomers_table,
     "bent": bent_table,
     "rules": rules_table,
+    "visitors": visitors_table,
     "goals": goals_table,
     "advice": advice_table,
     "drift": drift_table,

@@ -9,8 +9,9 @@ import numpy as np
 
 from armspan.diversity.evidence import PART, evidence
 from armspan.diversity.logged import Judged
+from benchmarks.truth import visitors
 from benchmarks.truth.loggers import Array
-from benchmarks.truth.logs import Cell, draw, problems_per_cell
+from benchmarks.truth.logs import Cell, Problem, Truth, draw, problems_per_cell
 
 QUESTIONS = ("diverse", "gap")
 COLUMNS = (
@@ -20,6 +21,8 @@ COLUMNS = (
     "coverage of the spread",
 )
 SUMMARY = ("false yes", "false no", "worst cell", "diverse: yes, no", "gap: yes, no", "P(best)", "spread")
+ALONE = (*SUMMARY[:4], SUMMARY[5])
+"""What is also shown of logs that are judged as if rows were independent."""
 ROUNDING = 1e-9
 SAMPLED = 50_000
 """Contexts by which the truth of continuous problems is known, at least."""
@@ -40,6 +43,18 @@ class Score:
     missed: int = 0
     spread_missed: int = 0
     logs: int = 0
+
+    def add(self, found: Judged, problem: Problem) -> Truth:
+        """Count what was said of one log."""
+        truth = problem.truth(found.margin)
+        self.logs += 1
+        self.diverse[bool(truth.diverse), found.answer("diverse")] += 1
+        self.gap[bool(truth.gap), found.answer("gap")] += 1
+        self.constant[truth.diverse and truth.gap, found.answer("constant")] += 1
+        sampled = 0.0 if problem.points is not None else 1 / SAMPLED  # then truth has an error of its own
+        self.missed += bool(_outside(truth.best, found.best, truth.best * (1 - truth.best) * sampled).any())
+        self.spread_missed += int(_outside(truth.S, found.evidence.spread, 3 * truth.S * sampled).sum())
+        return truth
 
     def share(self, question: str, answer: str) -> float:
         """The share of all logs that got this answer."""
@@ -68,7 +83,7 @@ def _outside(truth: Array, interval: Array, variance: Array) -> Array:
 def plainly(found: Judged, level: float) -> str:
     """The answer to *diverse?* by Scheffé's bands for all pairs of arms alone."""
     bands = found.bands._replace(one_arm=found.bands.all_arms)
-    return evidence(found.white.z, bands, found.margin, level / PART).diverse
+    return evidence(found.sample, bands, found.margin, level / PART).diverse
 
 
 def examine(
@@ -96,18 +111,23 @@ def examine(
         for _ in range(each):
             X, arms, rewards = problem.log(cell.logger, cell.rows, rng)
             found = Judged(X, arms, rewards, cell.n_arms, level=level, strict=strict)
-            truth = problem.truth(found.margin)
-            both = truth.diverse and truth.gap
-            score.logs += 1
-            score.diverse[bool(truth.diverse), found.answer("diverse")] += 1
+            truth = score.add(found, problem)
             if plain:
                 score.plain[bool(truth.diverse), plainly(found, level)] += 1
-            score.gap[bool(truth.gap), found.answer("gap")] += 1
-            score.constant[both, found.answer("constant")] += 1
-            sampled = 0.0 if problem.points is not None else 1 / SAMPLED  # then truth has an error of its own
-            score.missed += bool(_outside(truth.best, found.best, truth.best * (1 - truth.best) * sampled).any())
-            score.spread_missed += int(_outside(truth.S, found.evidence.spread, 3 * truth.S * sampled).sum())
     return score
+
+
+def examine_visits(cell: Cell, logs: int) -> tuple[Score, Score]:
+    """The same for logs whose rows come in groups: judged with the groups' labels, and as if rows were independent."""
+    rng, by, alone = np.random.default_rng(crc32(repr(cell).encode())), Score(cell), Score(cell)
+    problems, each = problems_per_cell(2 * logs)  # groups are few, so that problems should be many
+    for _ in range(problems):
+        visited = visitors.draw(cell.family, cell.n_arms, cell.n_features, rng)
+        for _ in range(-(-each // 2)):
+            X, arms, rewards, labels = visited.log(cell.logger, cell.rows, rng)
+            for score, groups in ((by, labels), (alone, None)):
+                score.add(Judged(X, arms, rewards, cell.n_arms, level=0.05, by=groups), visited.problem)
+    return by, alone
 
 
 def summary(scores: Sequence[Score]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from armspan.diversity.drift import Drift, drift
 from armspan.diversity.evidence import LEVEL, PART
 from armspan.diversity.fits import whiten
+from armspan.diversity.sample import Sample
 from benchmarks.drifting_logs import MORE_LOGS
 from benchmarks.drifting_problems import LOGS
 from benchmarks.truth.loggers import Array
@@ -77,7 +78,7 @@ def _look(name: str, drifts: bool, write: Callable[[int], Any], logs: int) -> Se
 
 
 def _drift(X: Array, arms: Array, rewards: Array) -> Drift | None:
-    return drift(whiten(X).z, arms, rewards, int(arms.max()) + 1, LEVEL / PART)
+    return drift(Sample.of(whiten(X).z), arms, rewards, int(arms.max()) + 1, LEVEL / PART)
 
 
 def _error(X: Array, arms: Array, rewards: Array, cut: int, half_life: float) -> float:

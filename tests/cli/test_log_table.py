@@ -92,9 +92,9 @@ def test_names_that_are_no_features(name: str, reason: str) -> None:
 
 def test_whole_numbers_beyond_what_floats_can_tell_apart_are_no_feature() -> None:
     """Rounded, they would be one constant."""
-    log = prepared(table(visitor=2**62 + np.arange(N)))
-    assert list(log.left_out) == ["visitor"]
-    assert "as identifiers do" in log.left_out["visitor"]
+    log = prepared(table(ticket=2**62 + np.arange(N)))
+    assert list(log.left_out) == ["ticket"]
+    assert "as identifiers do" in log.left_out["ticket"]
 
 
 def test_what_is_named_is_used_whatever_it_is_called() -> None:
@@ -362,7 +362,7 @@ def test_numbers_may_name_the_columns_of_a_parquet_file(tmp_path: Path) -> None:
     frame = table()
     frame.columns = pd.Index([0, 1, 2, 3])
     frame.to_parquet(tmp_path / "log.parquet")
-    assert prepared(read(tmp_path / "log.parquet", arm="0"), arm="0", reward="1").features == ["2", "3"]
+    assert prepared(read(tmp_path / "log.parquet", names=["0"]), arm="0", reward="1").features == ["2", "3"]
 
 
 @pytest.mark.parametrize("sep", ["", "::", "→"])
@@ -506,3 +506,49 @@ def test_line_breaks_in_names_do_not_break_lines(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.startswith(
         "Features: age (years), visits, device=la\\nto\\n, device=tablet, intercept\n"
     )
+
+
+def test_a_column_may_say_which_rows_belong_together() -> None:
+    frame = table(visitor=[f"0{i % 50}" for i in range(N)])
+    log = prepared(frame, by="visitor")
+    assert (log.features, log.by) == (["age", "visits"], frame["visitor"].tolist())
+    assert log.left_out == {"visitor": "says which rows belong together"}
+    frame.loc[3, "visitor"] = None
+    log = prepared(frame, by="visitor")
+    assert (log.bad, log.missing) == ([4], {"visitor": 1})
+    assert log.by is not None
+    assert len(log.by) == len(log.X) == N - 1
+
+
+def test_labels_of_rows_are_read_as_they_stand(tmp_path: Path) -> None:
+    frame = table(visitor=["1", "01", "NA", "None"] * (N // 4))
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    log = prepared(read(tmp_path / "log.csv", names=["arm", "visitor"]), by="visitor")
+    assert log.by == frame["visitor"].tolist()
+
+
+@pytest.mark.parametrize(("name", "values"), [("user_id", range(40)), ("Visitor", range(40)), ("session", "abc")])
+def test_an_identifier_that_recurs_is_asked_about(name: str, values: "range | str") -> None:
+    many = [values[i % len(values)] if isinstance(values, range) else f"{values}{i % 60}" for i in range(N)]
+    log = prepared(table(**{name: many}))
+    assert log.left_out == {name: "an identifier"}
+    different = len(set(many))
+    assert (
+        f"{name} has {different} different values in {N} rows. If rows with the same one belong together, such as the "
+        f"visits of one visitor, add --by {name}: they are not independent."
+    ) in log.words()
+    assert not [words for words in prepared(table(user_id=range(N))).words() if "--by" in words]
+    assert prepared(table(user=[i % 2 for i in range(N)])).features == ["age", "visits", "user"]  # a flag
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "arm"}, "--by must name another column than --arm and --reward, got 'arm'"),
+        ({"by": "age", "features": ["age", "visits"]}, "--by and --features must not both name 'age'"),
+        ({"by": "visitor"}, "the table must have a column 'visitor'"),
+    ],
+)
+def test_labels_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        prepared(table(), **options)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.truth.audits import QUESTIONS, Score, examine
+from benchmarks.truth import visitors
+from benchmarks.truth.audits import QUESTIONS, Score, examine, examine_visits
 from benchmarks.truth.logs import Cell, cells, draw, short_cells
 
 from armspan.diversity import logged
@@ -34,6 +35,17 @@ def test_wrong_answers_are_rare(cell: Cell) -> None:
     assert score.logs == 20
     assert max(wrong(score).values()) <= 2, wrong(score)
     assert score.missed <= 2  # logs where some P(best) lies outside of its interval
+    assert score.spread_missed <= 2 * cell.n_arms
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cell", visitors.short_cells(), ids=words)
+def test_wrong_answers_are_rare_where_rows_come_in_groups(cell: Cell) -> None:
+    """As above; of 60,000 answers two were wrong."""
+    score, _ = examine_visits(cell, logs=20)
+    assert score.logs == 20
+    assert max(wrong(score).values()) <= 2, wrong(score)
+    assert score.missed <= 2
     assert score.spread_missed <= 2 * cell.n_arms
 
 

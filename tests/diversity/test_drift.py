@@ -8,7 +8,8 @@ import pytest
 from armspan import LinUCB, recommend
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity import audit_log
-from armspan.diversity.drift import HALF_LIVES, RIDGE, _losses, drift
+from armspan.diversity.drift import HALF_LIVES, RIDGE, Drift, _losses, drift
+from armspan.diversity.sample import Sample
 from armspan.environments import DriftingContexts
 
 
@@ -26,7 +27,7 @@ def test_losses_are_those_of_weighted_regressions() -> None:
     z, arms, y = rng.normal(size=(n, r)), rng.integers(K, size=n), rng.normal(size=n)
     edges = [int(k * n / blocks) for k in range(blocks + 1)]
     block = np.searchsorted(edges, np.arange(n), side="right") - 1
-    found = _losses(z, arms, y, K, blocks)
+    found = _losses(z, arms, y, K, np.linspace(0, n, blocks + 1).astype(int))
     for i in range(n):
         own = (arms == arms[i]) & (block < block[i])
         for h, half_life in enumerate((np.inf, *HALF_LIVES)):
@@ -36,25 +37,29 @@ def test_losses_are_those_of_weighted_regressions() -> None:
             assert found[i, h] == pytest.approx(error**2)
 
 
+def seen(X: FloatArray, arms: IntArray, y: FloatArray, alpha: float) -> Drift | None:
+    return drift(Sample.of(X), arms, y, 3, alpha)
+
+
 def test_what_stays_does_not_seem_to_drift() -> None:
     """60 logs at level 10 %: 17 or more by chance in one of 10⁴, were the test exact; it is far stricter."""
-    found = [drift(*log(400 + 20 * seed, seed), 3, 0.1) for seed in range(60)]
+    found = [seen(*log(400 + 20 * seed, seed), 0.1) for seed in range(60)]
     assert sum(one is not None for one in found) < 17
 
 
 def test_a_jump_is_seen_and_rows_in_any_other_order_are_not() -> None:
     X, arms, y = log(3000, 0, jump=1.0)
-    found, order = drift(X, arms, y, 3, 0.01), np.random.default_rng(1).permutation(3000)
+    found, order = seen(X, arms, y, 0.01), np.random.default_rng(1).permutation(3000)
     assert found is not None
     assert 30 <= found.half_life <= 750
     assert 0.05 < found.gain < 0.9
-    assert drift(X[order], arms[order], y[order], 3, 0.01) is None
+    assert seen(X[order], arms[order], y[order], 0.01) is None
 
 
 @pytest.mark.parametrize("rows", [2, 100, 191])
 def test_short_logs_say_nothing(rows: int) -> None:
     X, arms, y = log(rows, 0, jump=50.0)
-    assert drift(X, arms, y, 3, 0.4) is None
+    assert seen(X, arms, y, 0.4) is None
 
 
 def test_an_audit_answers_nothing_else_and_a_recommendation_forgets() -> None:

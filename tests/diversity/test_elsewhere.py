@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from armspan.diversity import audit_log
 from armspan.diversity.elsewhere import FEWEST_ELSEWHERE, elsewhere
 from armspan.diversity.fits import exact, fit_arms, scheffe, whiten
+from armspan.diversity.sample import Sample
 from armspan.errors import InvalidParameter
 from tests.strategies import Array
 
@@ -81,7 +82,7 @@ def test_the_part_that_is_made_up_is_found(seed: int, part: float) -> None:
     white, lines = whiten(X), X @ np.array([[0.0, 0.0], [1.0, -1.0]])
     earned = lines[rows, arms] + part * (lines.max(axis=1) - lines[rows, arms]) + 0.05 * rng.standard_normal(4000)
     fits = fit_arms(white, arms, earned, 2, 0.01)
-    found = elsewhere(white.z, exact(lines), fits, arms, earned, 0.01)
+    found = elsewhere(Sample.of(white.z), exact(lines), fits, arms, earned, 0.01)
     error = found.reach / NormalDist().inv_cdf(0.99)
     assert (np.abs(found.made_up - part) < 5 * error).all()
     assert (error < 0.05).all()
@@ -101,7 +102,7 @@ def test_nothing_is_known_of_an_arm_where_it_has_few_rows(few: int) -> None:
     rewards = np.where(arms == 0, u, -u) + 0.1 * rng.standard_normal(2000)
     white = whiten(X)
     fits = fit_arms(white, arms, rewards, 2, 0.01)
-    assert elsewhere(white.z, scheffe(white.z, fits, 0.01), fits, arms, rewards, 0.01).rows[1] == few
+    assert elsewhere(Sample.of(white.z), scheffe(white.z, fits, 0.01), fits, arms, rewards, 0.01).rows[1] == few
     high = audit_log(X, arms.tolist(), rewards).arms[1].best[1]
     assert high == 1.0 if few < FEWEST_ELSEWHERE else high < 0.6
 

@@ -8,14 +8,16 @@ from benchmarks.truth.logs import draw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from armspan.diversity import audit_log, evidence
+from armspan.diversity import audit_log, sample
 from armspan.diversity.fits import fit_arms, whiten
+from armspan.diversity.groups import Groups
 from armspan.diversity.plausible import plausible, rows_each_way
+from armspan.diversity.sample import Sample
 from tests.strategies import Array
 
 
 def each_way(Z: Array) -> float:
-    return rows_each_way(Z, Z.T @ Z)
+    return rows_each_way(Z, Z.T @ Z, Groups(len(Z)))
 
 
 @given(seed=st.integers(0, 10**6), flagged=st.integers(1, 12))
@@ -48,7 +50,7 @@ def test_an_arm_that_was_hardly_tried_under_a_flag_is_not_believed(flagged: int,
     arms[:60] = np.arange(60) < flagged
     white = whiten(X)
     fits = fit_arms(white, arms, rng.standard_normal(n), 2, 0.01)
-    drawn = plausible(fits, white.z, arms, np.ones(2, dtype=bool), 0.01)
+    drawn = plausible(fits, Sample.of(white.z), arms, np.ones(2, dtype=bool), 0.01)
     assert drawn is not None
     assert drawn.believed.tolist() == [True, believed]
 
@@ -62,5 +64,5 @@ def test_a_flag_that_an_arm_was_not_seen_to_lead_under_does_not_make_it_flat(see
     audit = audit_log(X, arms.tolist(), rewards)
     assert problem.truth(audit.margin).diverse
     assert audit.verdicts[1].answer == "not known"
-    with patch.object(evidence, "FOURTH", 1e9):  # as if all contexts told as much of the flag
+    with patch.object(sample, "FOURTH", 1e9):  # as if all contexts told as much of the flag
         assert audit_log(X, arms.tolist(), rewards).verdicts[1].answer == "no"

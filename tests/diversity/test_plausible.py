@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armspan._typing import FloatArray, IntArray
-from armspan.diversity.evidence import _least_spread
 from armspan.diversity.fits import Fits, fit_arms, scheffe, whiten
 from armspan.diversity.plausible import DRAWS, Plausible, _stretch, alike, fewest, led, plausible
+from armspan.diversity.sample import Sample
 
 
 def drawn_by(fits: Fits, z: FloatArray, arms: IntArray) -> Plausible:
-    drawn = plausible(fits, z, arms, np.ones(len(fits.theta), dtype=bool), 0.01)
+    drawn = plausible(fits, Sample.of(z), arms, np.ones(len(fits.theta), dtype=bool), 0.01)
     assert drawn is not None
     return drawn
 
@@ -79,7 +79,7 @@ def test_arms_that_are_alike_seldom_seem_to_lead() -> None:
 
     fits = fit_arms(white, arms, rng.normal(size=n), 2, 0.01)
     bands = scheffe(white.z, fits, 0.01)
-    reach = alike(white.z, bands.variance, drawn_by(fits, white.z, arms), fewest(0.1), 0.1, 1.0)
+    reach = alike(white.z, bands.variance, drawn_by(fits, white.z, arms), fewest(0.1), 0.1)
     assert reach is not None
     assert reach[0, 1] == reach[1, 0] < bands.one_arm[0, 1]
     assert 0.02 <= np.mean([shown(float(reach[0, 1]), 0.05) for _ in range(200)]) <= 0.19
@@ -95,7 +95,7 @@ def test_rows_that_alternate_are_no_matter() -> None:
         white = whiten(X[order])
         fits = fit_arms(white, arms[order], rewards[order], 2, 0.01)
         variance, found = scheffe(white.z, fits, 0.01).variance, drawn_by(fits, white.z, arms[order])
-        reach = alike(white.z, variance, found, 6, 0.01, 1.0)
+        reach = alike(white.z, variance, found, 6, 0.01)
         assert reach is not None
         reaches.append(reach[0, 1])
     assert 0.8 < reaches[0] / reaches[1] < 1.25
@@ -104,16 +104,16 @@ def test_rows_that_alternate_are_no_matter() -> None:
 def test_nothing_is_said_of_arms_alike_where_contexts_or_arms_are_too_many() -> None:
     z, fits, found = drawn_from(6)
     variance = scheffe(z, fits, 0.01).variance
-    assert alike(z, variance, found, 6, 0.01, times=1000.0) is None
+    assert alike(z, variance, found, 6 / 1000, 0.01) is None
     many = found._replace(known=np.ones(21, dtype=bool))
-    assert alike(z, variance, many, 6, 0.01, times=1.0) is None
+    assert alike(z, variance, many, 6, 0.01) is None
 
 
 @given(st.integers(1, 30), st.floats(0.002, 0.1), st.integers(0, 10**6))
 @settings(max_examples=50, deadline=None)
 def test_fewer_contexts_than_the_fewest_are_never_enough(k: int, alpha: float, seed: int) -> None:
     z = np.random.default_rng(seed).normal(size=(200, 1))
-    low = _least_spread(z, np.arange(200) < k, alpha, 1.0)
+    low = Sample.of(z).least_spread(np.arange(200) < k, alpha)
     assert k >= fewest(alpha) or low == 0
     assert (fewest(0.01), fewest(0.1)) == (6, 2)  # 2.33² = 5.4 and 1.28² = 1.6
 
@@ -121,6 +121,6 @@ def test_fewer_contexts_than_the_fewest_are_never_enough(k: int, alpha: float, s
 def test_contexts_of_zeros_show_nothing() -> None:
     z, fits, found = drawn_from(6)
     nothing = np.zeros_like(z)
-    reach = alike(nothing, scheffe(nothing, fits, 0.01).variance, found, 6, 0.01, 1.0)
+    reach = alike(nothing, scheffe(nothing, fits, 0.01).variance, found, 6, 0.01)
     assert reach is not None
     assert np.isinf(reach).all()

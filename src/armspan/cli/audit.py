@@ -36,6 +36,11 @@ def add_parser(commands: Any) -> None:
         "--features", type=names, metavar="NAMES", help='columns of the features, such as "age, visits" (default: all)'
     )
     parser.add_argument("--exclude", type=names, metavar="NAMES", help="columns that are not features")
+    parser.add_argument(
+        "--by",
+        metavar="NAME",
+        help="column that says which rows belong together, such as the visitor (default: rows are independent)",
+    )
     parser.add_argument("--intercept", action="store_true", help="add a feature that is always 1")
     parser.add_argument("--sep", default=",", help="what separates the columns of a CSV file (default: a comma)")
     parser.add_argument(
@@ -77,11 +82,11 @@ def run(args: argparse.Namespace) -> int:
     from armspan.cli import log_table
     from armspan.cli.log_columns import on_one_line
 
-    table = log_table.read(args.file, args.sep, arm=args.arm)
+    table = log_table.read(args.file, args.sep, [name for name in (args.arm, args.by) if name is not None])
     folder = output_folder(args.out)
     draws = can_draw(folder)
     chosen: dict[str, Any] = {"features": args.features, "exclude": args.exclude}
-    log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, **chosen)
+    log = log_table.prepare(table, arm=args.arm, reward=args.reward, intercept=args.intercept, by=args.by, **chosen)
     called = on_one_line(log.arm_names)
     audit = audit_log(
         log.X,
@@ -95,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         strict=args.strict,
         noise_scale=args.noise_scale,
         linear=args.linear,
+        by=log.by,
     )
     words = log.words()
     with Bars() as bars:
@@ -122,6 +128,8 @@ def numbers_of(audit: LoggedDiversity, arms: list[str]) -> dict[str, Any]:
         "name": audit.name,
         "features": list(audit.feature_names),
         "rank": audit.rank,
+        "groups": audit.groups,
+        "worth": audit.worth,
         "redundant": audit.redundant,
         "margin": audit.margin,
         "level": audit.level,

@@ -11,7 +11,9 @@ from armspan.errors import BadFile
 
 PROPENSITIES = {"propensity", "propensity_score", "pscore", "probability", "prob", "p", "logging_probability"}
 TIMES = {"time", "timestamp", "date", "datetime"}
+IDENTIFIER = "an identifier"
 IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
+PEOPLE = {"user", "visitor", "customer", "client", "member", "patient", "account", "household", "session", "cookie"}
 NOTHING = {"", "?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "missing", "unknown"}
 """Words among numbers that say that there is none."""
 CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
@@ -29,8 +31,13 @@ def no_feature(name: str, column: "pd.Series[Any]") -> str:
         return "the probability of the choice"
     if word in TIMES or _is_time(column):
         return "a time"
-    if word in IDENTIFIERS or word.endswith("_id") or word.startswith("unnamed:"):
-        return "an identifier"
+    if (
+        (word in PEOPLE and _is_many(column))
+        or word in IDENTIFIERS
+        or word.endswith("_id")
+        or word.startswith("unnamed:")
+    ):
+        return IDENTIFIER
     known = column[column.notna()]
     if pd.api.types.is_integer_dtype(known) and len(known) and max(-int(known.min()), int(known.max())) > LARGEST_WHOLE:
         return "whole numbers that differ in digits that no computation keeps, as identifiers do"
@@ -39,6 +46,12 @@ def no_feature(name: str, column: "pd.Series[Any]") -> str:
     if not _is_numeric(column) and column.nunique() > MOST_LEVELS:
         return f"{column.nunique():,} different words"
     return ""
+
+
+def _is_many(column: "pd.Series[Any]") -> bool:
+    """Whether a column tells many apart, by number or by name, so that it is not a flag or a category."""
+    different = column.nunique()
+    return different > MOST_LEVELS or (different > 2 and pd.api.types.is_integer_dtype(column))
 
 
 def encoded(column: "pd.Series[Any]", name: str) -> tuple[dict[str, Any], str]:

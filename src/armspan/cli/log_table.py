@@ -3,7 +3,7 @@
 import difflib
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 
 from armspan._text import counted
-from armspan.cli.log_columns import encoded, is_whole, no_feature, numbers, refuse_nested, texts
+from armspan.cli.log_columns import IDENTIFIER, encoded, is_whole, no_feature, numbers, refuse_nested, texts
 from armspan.diversity.logged import INTERCEPT, constant_features, with_intercept
 from armspan.errors import BadFile, InvalidParameter
 
 SPACES = {"\\t": "\t", "\\s+": "\\s+"}
 """What may separate columns besides a character, as it is typed and as pandas knows it."""
+MOST_DIFFERENT = 0.9
+"""An identifier with more different values than this, for each row, hardly says that rows belong together."""
 MOST_NAMED = 10
 """Rows and columns that a sentence names."""
 
@@ -29,7 +31,8 @@ class LogTable:
     X, arms, rewards : complete rows alone. features : the columns of X. bad : places (from 1) of the other rows.
     missing : by column, how many rows have nothing there, or nothing finite.
     arm_names : all arms of these rows, whole numbers by size and others by letter.
-    left_out : columns that are not features, each with the reason. notes : what else was done.
+    left_out : columns that are not features, each with the reason. notes : what else was done. by : each row's label in
+    the column that says which rows belong together, if one does.
     """
 
     X: Any
@@ -41,6 +44,7 @@ class LogTable:
     missing: dict[str, int]
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    by: list[str] | None = None
 
     @property
     def arm_names(self) -> list[str]:
@@ -67,18 +71,18 @@ class LogTable:
         ]
 
 
-def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
-    """The table in a CSV or Parquet file; the column of the arm as it stands, whatever it looks like."""
+def read(path: Path, sep: str = ",", names: Sequence[str] = ("arm",)) -> pd.DataFrame:
+    """The table in a CSV or Parquet file; columns that hold names as they stand, whatever they look like."""
     if path.suffix not in (".csv", ".parquet"):
         raise BadFile(f"FILE must end in .csv or .parquet, got {path}")
     if len(sep.encode()) != 1 and sep not in SPACES:
         raise InvalidParameter(f"--sep must be a single ASCII character or one of {', '.join(SPACES)}, got {sep!r}")
     try:
         if path.suffix == ".parquet":
-            return _read_parquet(path, arm)
+            return _read_parquet(path, names)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return _read_csv(path, SPACES.get(sep, sep), arm)
+            return _read_csv(path, SPACES.get(sep, sep), names)
     except pd.errors.ParserWarning:
         raise BadFile(f"cannot read {path}: a row has more entries than there are columns in the first line") from None
     except OSError as error:
@@ -87,15 +91,16 @@ def read(path: Path, sep: str = ",", arm: str = "arm") -> pd.DataFrame:
         raise BadFile(f"cannot read {path}: {str(error).splitlines()[0]}") from None
 
 
-def _read_parquet(path: Path, arm: str) -> pd.DataFrame:
+def _read_parquet(path: Path, names: Sequence[str]) -> pd.DataFrame:
     """A Parquet file; an index with a name is a column like any other, as it is in a CSV file."""
     from pyarrow.parquet import ParquetFile
 
     if path.is_file():
         _refuse_twins(ParquetFile(path).schema_arrow.names)
     table = _with_index(pd.read_parquet(path))
-    if arm in table and pd.api.types.is_float_dtype(table[arm]):  # whole numbers, perhaps, and some missing
-        table[arm] = _with_index(pd.read_parquet(path, columns=[arm], dtype_backend="numpy_nullable"))[arm]
+    for name in names:
+        if name in table and pd.api.types.is_float_dtype(table[name]):  # whole numbers, perhaps, and some missing
+            table[name] = _with_index(pd.read_parquet(path, columns=[name], dtype_backend="numpy_nullable"))[name]
     return table
 
 
@@ -105,18 +110,18 @@ def _with_index(table: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index(level=named).reset_index(drop=True).rename(columns=str)
 
 
-def _read_csv(path: Path, sep: str, arm: str) -> pd.DataFrame:
+def _read_csv(path: Path, sep: str, names: Sequence[str]) -> pd.DataFrame:
     """A CSV file; spaces around names of columns and line breaks do not count, unless names would then be the same."""
     form: dict[str, Any] = {"sep": sep, "index_col": False, "low_memory": False}  # else a long column has several types
     _refuse_twins(pd.read_csv(path, **form, header=None, nrows=1, dtype=str, na_filter=False).iloc[0])
     given = list(pd.read_csv(path, **form, nrows=0).columns)
     plain = [" ".join(map(str.strip, str(name).splitlines())) for name in given]
-    names = dict(zip(given, plain if len(set(plain)) == len(plain) else given, strict=True))
-    column = next((name for name in given if names[name] == arm), None)
-    table = pd.read_csv(path, **form, dtype={column: str} if column is not None else None)
-    if column is not None:  # read it again as it stands: among other columns NA and None mean that nothing is there
-        table[column] = pd.read_csv(path, **form, dtype=str, usecols=[column], na_filter=False)[column]
-    return table.rename(columns=names)
+    called = dict(zip(given, plain if len(set(plain)) == len(plain) else given, strict=True))
+    words = [name for name in given if called[name] in names]
+    table = pd.read_csv(path, **form, dtype=dict.fromkeys(words, str))
+    if words:  # read them again as they stand: in other columns NA and None mean that nothing is there
+        table[words] = pd.read_csv(path, **form, dtype=str, usecols=words, na_filter=False)[words]
+    return table.rename(columns=called)
 
 
 def _refuse_twins(names: Iterable[str]) -> None:
@@ -134,11 +139,13 @@ def prepare(
     features: list[str] | None = None,
     exclude: list[str] | None = None,
     intercept: bool = False,
+    by: str | None = None,
 ) -> LogTable:
     """Choose the features, encode categories, set incomplete rows aside."""
-    features, left_out = _chosen(table, arm, reward, features, exclude or [])
-    refuse_nested(table[arm], arm)
-    notes: list[str] = []
+    features, left_out = _chosen(table, arm, reward, features, exclude or [], by)
+    for name in [arm] if by is None else [arm, by]:
+        refuse_nested(table[name], name)
+    notes: list[str] = [] if by is not None else _recurring(table, left_out)
     columns, source = {reward: numbers(table[reward], reward)}, {reward: reward}
     for name in features:
         column, note = encoded(table[name], name)
@@ -150,9 +157,10 @@ def prepare(
         columns |= column
         source |= dict.fromkeys(column, name)
         notes += [note] if note else []
-    frame, arms = pd.DataFrame(columns), texts(table[arm])
+    frame, arms, labels = pd.DataFrame(columns), texts(table[arm]), texts(table[arm if by is None else by])
     finite = pd.DataFrame(np.isfinite(frame.to_numpy(float)), columns=frame.columns)
-    known = {arm: (arms != "").to_numpy()} | {source[key]: finite[key].to_numpy() for key in columns}
+    known = {name: (words != "").to_numpy() for name, words in {arm: arms, by or arm: labels}.items()}
+    known |= {source[key]: finite[key].to_numpy() for key in columns}
     missing = {name: int(number) for name, there in known.items() if (number := (~there).sum())}
     complete = np.logical_and.reduce(list(known.values()))
     if not complete.any():
@@ -182,25 +190,42 @@ def prepare(
         missing=missing,
         left_out=left_out,
         notes=notes,
+        by=None if by is None else labels[complete].tolist(),
     )
 
 
+def _recurring(table: pd.DataFrame, left_out: dict[str, str]) -> list[str]:
+    """A question for each identifier that is the same in many rows."""
+    found = {name: int(table[name].nunique()) for name, why in left_out.items() if why == IDENTIFIER}
+    return [
+        f"{name} has {counted(number, 'different value')} in {len(table):,} rows. If rows with the same one belong "
+        f"together, such as the visits of one visitor, add --by {name}: they are not independent."
+        for name, number in found.items()
+        if 1 < number <= MOST_DIFFERENT * len(table)
+    ]
+
+
 def _chosen(
-    table: pd.DataFrame, arm: str, reward: str, features: list[str] | None, exclude: list[str]
+    table: pd.DataFrame, arm: str, reward: str, features: list[str] | None, exclude: list[str], by: str | None
 ) -> tuple[list[str], dict[str, str]]:
     """The columns that are features, and those that are not, each with the reason."""
-    _check(table, {"--arm": [arm], "--reward": [reward], "--features": features or [], "--exclude": exclude})
+    named = {"--arm": [arm], "--reward": [reward], "--by": [by] if by is not None else []}
+    _check(table, named | {"--features": features or [], "--exclude": exclude})
     if arm == reward:
         raise InvalidParameter(f"--arm and --reward must name different columns, got {arm!r} for both")
-    left_out = dict.fromkeys(exclude, "excluded")
+    if by in (arm, reward):
+        raise InvalidParameter(f"--by must name another column than --arm and --reward, got {by!r}")
+    left_out = dict.fromkeys(exclude, "excluded") | ({by: "says which rows belong together"} if by is not None else {})
     if features is None:
-        features = [str(name) for name in table if name not in (arm, reward, *exclude)]
+        features = [str(name) for name in table if name not in (arm, reward, *left_out)]
         left_out |= {name: why for name in features if (why := no_feature(name, table[name]))}
         features = [name for name in features if name not in left_out]
     elif len(set(features)) < len(features) or {arm, reward} & set(features):
         raise InvalidParameter(
             f"--features must name different columns, and neither the arm's nor the reward's, got {', '.join(features)}"
         )
+    elif by in features:
+        raise InvalidParameter(f"--by and --features must not both name {by!r}")
     elif both := [name for name in features if name in left_out]:
         raise InvalidParameter(f"--exclude and --features must not both name {both[0]!r}")
     if not features:

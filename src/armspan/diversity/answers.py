@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armspan._text import counted
 from armspan._typing import FloatArray
 from armspan.diversity.covariate import least_diverse_half_space
 from armspan.diversity.directions import combination
-from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both, halves, most_spread
+from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both
 from armspan.diversity.report import Verdict
+from armspan.diversity.sample import Sample
 
 CONSTANT = "Does theory promise constant regret?"
 COUNT_ON = "Can you count on constant regret?"
@@ -36,13 +38,17 @@ BLIND_FOLLOWS = "Keep exploring, as if the answer were no."
 
 
 class Problem(NamedTuple):
-    """What the words need: names, the margin, rows of each arm (None if parameters are known), `Whitened.weights`."""
+    """What the words need: names, the margin, rows of each arm (None if parameters are known), `Whitened.weights`.
+
+    groups : of each arm's rows, if rows belong together.
+    """
 
     arms: Sequence[str]
     features: Sequence[str]
     margin: float
     rows: Sequence[int] | None
     weights: FloatArray
+    groups: Sequence[int] | None = None
 
 
 class More(NamedTuple):
@@ -161,8 +167,13 @@ def _settled(problem: Problem, more: More | None, about: int | None = None) -> s
         return f"About {more.times} times as many contexts would settle it." if more.times else _NEVER
     name, rows = problem.arms[more.arm], problem.rows[more.arm]
     if more.elsewhere is not None:
-        return unchecked(name, more.elsewhere)
+        return unchecked(name, more.elsewhere, grouped=problem.groups is not None)
     where = direction_of(problem, more.direction)
+    if problem.groups is not None and more.fewest > problem.groups[more.arm]:
+        own = problem.groups[more.arm]
+        return (
+            f"Nothing is known of arm {name}: it has rows of {own:,} groups, and at least {more.fewest:,} are needed."
+        )
     if more.fewest > rows:
         return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
     if more.fewest:
@@ -171,15 +182,17 @@ def _settled(problem: Problem, more: More | None, about: int | None = None) -> s
     need = f"above all rows of arm {name} ({rows:,} now){why} in contexts that differ along {where}"
     if not more.times:
         return f"{_NEVER} Other rows would help more, {need}."
-    return f"About {more.times} times as many rows would settle it, {need}."
+    new = "" if problem.groups is None else ", of as many more groups,"
+    return f"About {more.times} times as many rows{new} would settle it, {need}."
 
 
 _NEVER = "It is too close to call: a thousand times as many rows of this kind might not settle it."
 
 
-def unchecked(arm: str, rows: int) -> str:
-    """Why an arm's line is not believed where another arm looks best; rows : that it has there."""
+def unchecked(arm: str, rows: int, *, grouped: bool = False) -> str:
+    """Why an arm's line is not believed where another arm looks best; rows : that it has there, or groups of them."""
     seen = f"its {rows:,} rows from there do" if rows > 1 else "its one row from there does" if rows else "the log does"
+    seen = f"its rows of {counted(rows, 'group')} from there do" if grouped and rows else seen
     return (
         f"That arm {arm} earns less where another arm looks best rests on a straight line: {seen} not rule out that "
         "rewards bend. Try it there more often; or, if you know that rewards are linear in these features, say so "
@@ -195,13 +208,14 @@ def never_seen(features: Sequence[str]) -> str:
     return f"Always 0 in these rows: {names}. If they can only be 0, exclude them; otherwise collect more rows."
 
 
-def greedy(problem: Problem, z: FloatArray, alpha: float) -> Verdict:
-    """Covariate diversity of contexts z (n, r), which greedy needs; a sample can refute it, and never prove it."""
+def greedy(problem: Problem, sample: Sample, alpha: float) -> Verdict:
+    """Covariate diversity of contexts (n, r), which greedy needs; a sample can refute it, and never prove it."""
     question = "Can you count on greedy (covariate diversity)?"
-    half = z[halves(len(z))[0]]
+    z = sample.z
+    half = z[sample.groups.halves()[0]]
     u = least_diverse_half_space(half, np.full(len(half), 1 / len(half))).direction
     where = combination(problem.features, functional(problem, u), signed=True)
-    if most_spread(z, np.asarray(z @ u >= 0), alpha) < LEAST_SPREAD / z.shape[1]:
+    if sample.most_spread(np.asarray(z @ u >= 0), alpha)[0] < LEAST_SPREAD / z.shape[1]:
         return Verdict(question, "no", f"In the half of contexts that lie along {where}, features hardly spread.")
     return Verdict(question, "not known", f"The least diverse half of contexts that was found lies along {where}.")
 

@@ -16,6 +16,7 @@ from armspan.diversity.fits import check_sizes, exact, whiten
 from armspan.diversity.measure import Audited, audit_problem
 from armspan.diversity.moments import reward_gap
 from armspan.diversity.report import DiversityReport, Verdict
+from armspan.diversity.sample import Sample
 from armspan.errors import InvalidParameter, NotApplicable
 
 _FOR_LOGS = "logged decisions are audited by armspan.diversity.audit_log, or by the command armspan audit"
@@ -83,13 +84,14 @@ class ContextData:
             blind = "Some arms' features vary in fewer directions than others'."
         z = white[0].z if shared or blind else np.stack([part.z for part in white], axis=1)
         bands, alpha = exact(self._means), level / PART
-        found = evidence(z, bands, margin, alpha)
+        sample = Sample.of(z)
+        found = evidence(sample, bands, margin, alpha)
 
         def more(question: str) -> answers.More:
             enough = (
                 times
                 for times in answers.TIMES
-                if getattr(evidence(z, bands, margin, alpha, times), question) != "not known"
+                if getattr(evidence(sample.more(times), bands, margin, alpha), question) != "not known"
             )
             return answers.More(next(enough, 0), 0, np.zeros(z.shape[-1]))
 
@@ -97,7 +99,7 @@ class ContextData:
         problem = answers.Problem(arms, report.feature_names, margin, None, white[0].weights)
         zero = np.flatnonzero(np.abs(self._x).max(axis=(0, 1)) == 0)
         unseen = answers.never_seen([report.feature_names[j] for j in zero])
-        greedy = [answers.greedy(problem._replace(weights=part.weights), part.z, alpha) for part in white]
+        greedy = [answers.greedy(problem._replace(weights=part.weights), Sample.of(part.z), alpha) for part in white]
         refuted = next((verdict for verdict in greedy if verdict.answer == "no"), greedy[0])
         return *answers.verdicts(problem, found, answers.Doubts(blind=blind, unseen=unseen), more), refuted
 

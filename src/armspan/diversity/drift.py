@@ -16,6 +16,7 @@ from armspan._text import percent
 from armspan._typing import FloatArray, IntArray
 from armspan.diversity.fits import says_constant
 from armspan.diversity.quantiles import f_quantile
+from armspan.diversity.sample import Sample
 
 BLOCKS, FEWEST_ROWS = 64, 8
 """Blocks of a log, and rows that each of them has at least: a shorter log has fewer blocks."""
@@ -49,35 +50,37 @@ class Drift(NamedTuple):
         )
 
 
-def drift(z: FloatArray, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Drift | None:
+def drift(sample: Sample, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Drift | None:
     """The half-life that predicts better than remembering all; None if none does for sure.
 
-    z : (n, r) whitened contexts in order of time. alpha : how often a log that does not drift may seem to.
+    sample : whitened contexts in order of time. alpha : how often a log that does not drift may seem to. Rows of one
+    group that follow each other are in one block, so that none of them is predicted from others.
     """
-    blocks = min(BLOCKS, len(z) // FEWEST_ROWS)
-    if blocks < FEWEST_BLOCKS or n_arms * z.shape[1] ** 2 > MOST_NUMBERS or not rewards.std() > 0:
+    z, groups = sample.z, sample.groups
+    edges = groups.starts(np.linspace(0, len(z), min(BLOCKS, len(z) // FEWEST_ROWS) + 1).astype(int))
+    if len(edges) <= FEWEST_BLOCKS or n_arms * z.shape[1] ** 2 > MOST_NUMBERS or not rewards.std() > 0:
         return None
     y = (rewards - says_constant(z) * rewards.mean()) / rewards.std()  # without a constant, an offset is not linear
-    losses = _losses(z, arms, y, n_arms, blocks)[len(z) // LEARNING :]
+    compared = slice(len(z) // LEARNING, None)
+    losses = _losses(z, arms, y, n_arms, edges)[compared]
     gains = losses[:, :1] - losses[:, 1:]
-    n, mean = len(gains), gains.mean(axis=0)
-    error = np.sqrt((gains**2).mean(axis=0) / n)
-    needed = math.sqrt(f_quantile(1 - 2 * alpha / len(HALF_LIVES), 1, n - 1))
+    mean, own = gains.mean(axis=0), groups.some(compared)
+    error = np.sqrt((own.sums(gains) ** 2).sum(axis=0)) / len(gains)
+    needed = math.sqrt(f_quantile(1 - 2 * alpha / len(HALF_LIVES), 1, max(own.count - 1, 1)))
     shown = (mean > needed * error) & (error > 0)
     if not shown.any():
         return None
     best = int(np.argmax(np.where(shown, mean, -np.inf)))
-    rows = HALF_LIVES[best] * len(z) / blocks
+    rows = HALF_LIVES[best] * len(z) / (len(edges) - 1)
     return Drift(max(float(f"{rows:.2g}"), 1.0), float(mean[best] / losses[:, 0].mean()))
 
 
-def _losses(z: FloatArray, arms: IntArray, y: FloatArray, n_arms: int, blocks: int) -> FloatArray:
+def _losses(z: FloatArray, arms: IntArray, y: FloatArray, n_arms: int, edges: IntArray) -> FloatArray:
     """Squared errors (n, 1 + half-lives) of what was predicted before each row's block, with all rows first."""
     n, r = z.shape
     keep = np.array([1.0, *(0.5 ** (1 / h) for h in HALF_LIVES)])
     gram, sums = np.zeros((n_arms, len(keep), r, r)), np.zeros((n_arms, len(keep), r))
     losses, ridge = np.empty((n, len(keep))), RIDGE * np.eye(r)
-    edges = np.linspace(0, n, blocks + 1).astype(int)
     for start, stop in pairwise(edges):
         order = start + np.argsort(arms[start:stop], kind="stable")
         present, first = np.unique(arms[order], return_index=True)

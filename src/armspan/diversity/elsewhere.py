@@ -14,6 +14,7 @@ from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.evidence import LEAST_SHARE
 from armspan.diversity.fits import RANK, Bands, Fits, forms
 from armspan.diversity.quantiles import f_quantile
+from armspan.diversity.sample import Sample
 
 FEWEST_ELSEWHERE = 10
 """With fewer rows in contexts in which another arm looks best, nothing is known of an arm there."""
@@ -26,7 +27,8 @@ class Elsewhere(NamedTuple):
     """What is seen of each arm where another arm looks best.
 
     best : (n,) the arm that looks best in each context. asked : (K,) whether it is the arm in some of them, and another
-        in some. rows : (K,) how many rows the arm has where it is another. even : (K,) whether these are all over.
+        in some. rows : (K,) how many rows, or groups of them, the arm has where it is another. even : (K,) whether they
+        are all over.
     made_up : (K,) the part of its shortfall that the arm makes up there: 0 if its rewards follow its line, 1 if it is
         as good as the best. reach : (K,) how far limits of that are away; infinity where nothing tells.
     """
@@ -57,30 +59,33 @@ class Elsewhere(NamedTuple):
         return bands._replace(variance=np.where(beyond, np.inf, bands.variance))
 
 
-def elsewhere(z: FloatArray, bands: Bands, fits: Fits, arms: IntArray, rewards: FloatArray, alpha: float) -> Elsewhere:
+def elsewhere(sample: Sample, bands: Bands, fits: Fits, arms: IntArray, rewards: FloatArray, alpha: float) -> Elsewhere:
     """Look at every arm's rows where another one looks best; alpha : how often a limit may be wrong.
 
     An arm's rewards are fitted by its line and, besides, by its shortfall: how far it is behind the best arm.
     """
-    K, r = fits.theta.shape
+    z, (K, r) = sample.z, fits.theta.shape
     means = np.where(fits.known, bands.means, -np.inf)
     best = means.argmax(axis=1)
-    rows, made_up, reach = np.bincount(arms[arms != best], minlength=K), np.zeros(K), np.full(K, np.inf)
+    there = [sample.groups.some((arms == a) & (best != a)) for a in range(K)]
+    rows, made_up, reach = np.array([part.count for part in there]), np.zeros(K), np.full(K, np.inf)
     share = np.bincount(best, minlength=K) / len(z)
     asked, even = np.minimum(share, 1 - share) >= LEAST_SHARE / K, np.zeros(K, dtype=bool)
     for a in np.flatnonzero(fits.known):
         mine = arms == a
+        own = sample.groups.some(mine)
         even[a] = _is_even(z, best, mine & (best != a), int(a), share)
         Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
-        gram, freedom = Z.T @ Z, len(Z) - r - 1
+        gram, freedom = Z.T @ Z, own.count - r - 1
         sizes = np.sqrt(np.diag(gram))
         if sizes[-1] == 0 or np.linalg.eigvalsh(gram / np.outer(sizes, sizes))[0] <= RANK:
             continue
         inverse = np.linalg.inv(gram)
         fitted = inverse @ (Z.T @ y)
         residuals = y - Z @ fitted
-        same = float(inverse[-1, -1]) * float(residuals @ residuals) / freedom
-        anyhow = float(np.square((Z @ inverse[-1]) * residuals / np.maximum(1 - forms(Z, inverse), 0.1)).sum())
+        same = float(inverse[-1, -1]) * float(residuals @ residuals) / (len(Z) - r - 1)
+        moved = own.sums(Z @ inverse[-1] * residuals) / np.maximum(1 - own.sums(forms(Z, inverse)), 0.1)
+        anyhow = float(np.square(moved).sum())
         made_up[a] = float(fitted[-1])
         reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on each side
     return Elsewhere(best, asked, rows, even, made_up, reach)

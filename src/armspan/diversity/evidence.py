@@ -6,29 +6,21 @@ do not span. Contexts are diverse if every P_a is at least `LEAST_SHARE`/K and e
 *Gap?* There is one if some arm leads by m in all but at most `MOST_LEADLESS` of the contexts.
 
 Mean rewards are known within bands. A context that an arm surely leads counts for "yes", one that it may lead counts
-against "no"; so do those that it leads with coefficients at the edge of what is plausible. Shares have exact limits.
-For a spread, a sample's λ_min is too small on average, so λ_min minus its error is a lower limit; the upper limit takes
-the direction from one half of the contexts and the spread along it from the other.
+against "no"; so do those that it leads with coefficients at the edge of what is plausible.
 """
 
-import math
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Bands
 from armspan.diversity.plausible import Plausible, alike, fewest, led
-from armspan.diversity.quantiles import lower_limit, upper_limit
+from armspan.diversity.sample import Sample
 
 LEAST_SHARE, LEAST_SPREAD, MOST_LEADLESS = 0.015, 0.01, 0.01
 MISSED = 2.0
 """What an upper limit is multiplied by for contexts that narrower bands may have missed."""
-FOURTH = 6.0
-"""E[z⁴], in a direction in which E[z²] = 1, up to which enough contexts vary there: a normal feature has 3, an
-exponential one 6, before its mean is taken off, and a flag that is set in a share p of the contexts 1/p."""
 ROUNDING = 1e-12
 """A spread below this is 0; in whitened features the largest is about 1."""
 PART = 5
@@ -111,13 +103,8 @@ def leaders(bands: Bands, margin: float, *, sure: FloatArray, may: FloatArray) -
     return Leaders(np.where(leads, top, -1), can)
 
 
-def evidence(
-    z: FloatArray, bands: Bands, margin: float, alpha: float, times: float = 1.0, drawn: Plausible | None = None
-) -> Evidence:
-    """Limits from contexts z (n, r), or (n, K, r) where arms have features of their own.
-
-    alpha : the error probability of each limit. times : as if there were this many times as many contexts.
-    drawn : plausible coefficients.
+def evidence(sample: Sample, bands: Bands, margin: float, alpha: float, drawn: Plausible | None = None) -> Evidence:
+    """Limits from a sample of contexts; alpha : the error probability of each limit. drawn : plausible coefficients.
 
     Limits come from bands that hold in all contexts at once. In addition, an arm's share and spread are said to be
     below what is needed, and no more than that, if they are so with nearly all plausible coefficients; and to reach
@@ -128,102 +115,50 @@ def evidence(
     """
     everywhere = leaders(bands, margin, sure=bands.one_arm, may=bands.all_arms)
     mostly = leaders(bands, margin, sure=bands.mostly, may=bands.mostly)
-    K, r = mostly.may.shape[1], z.shape[-1]
+    K, r = mostly.may.shape[1], sample.z.shape[-1]
     needed = LEAST_SHARE / K, LEAST_SPREAD / (K * r)
     below = np.nextafter(needed, 0.0)
     against = HALF * alpha
-    plausible = led(z, drawn, margin, against) if drawn else {}
+    plausible = led(sample.z, drawn, margin, against) if drawn else {}
     share, spread, weakest = np.empty((K, 2)), np.empty((K, 2)), np.empty((K, r))
     for a in range(K):
-        own = z[:, a] if z.ndim == 3 else z
+        own = sample.arm(a)
         sure, may = everywhere.surely == a, everywhere.may[:, a]
-        share[a] = _low(sure, alpha, times), _high(may, alpha / K, times)
-        most, weakest[a] = _most_spread(own, may, alpha, times)
-        spread[a] = _least_spread(own, sure, alpha, times), min(most, 1.0)
-        if a in plausible and _high(plausible[a].by_share, against / K, times) < needed[0]:
+        share[a] = own.low(sure, alpha), own.high(may, alpha / K)
+        most, weakest[a] = own.most_spread(may, alpha)
+        spread[a] = own.least_spread(sure, alpha), min(most, 1.0)
+        if a in plausible and own.high(plausible[a].by_share, against / K) < needed[0]:
             share[a, 1] = min(share[a, 1], below[0])
-        if a in plausible and _most_spread(own, plausible[a].by_spread, against, times)[0] < needed[1]:
+        if a in plausible and own.most_spread(plausible[a].by_spread, against)[0] < needed[1]:
             spread[a, 1] = min(spread[a, 1], below[1])
     if drawn:
-        enough = _enough(z, bands, margin, alpha, times, drawn)
+        enough = _enough(sample, bands, margin, alpha, drawn)
         for limits, least, which in zip((share, spread), needed, enough, strict=True):
             limits[which, 0] = np.maximum(limits[which, 0], least)
     spread[spread < ROUNDING] = 0.0
-    uncertain = (_high(found.surely < 0, alpha, times) for found in (everywhere, mostly))
+    uncertain = (sample.high(found.surely < 0, alpha) for found in (everywhere, mostly))
     surest, most = uncertain
-    leadless = _low(np.asarray(~everywhere.may.any(axis=1)), alpha, times), min(surest, MISSED * most, 1.0)
+    leadless = sample.low(np.asarray(~everywhere.may.any(axis=1)), alpha), min(surest, MISSED * most, 1.0)
     return Evidence(share, spread, leadless, weakest, needed)
 
 
-def _enough(z: FloatArray, bands: Bands, margin: float, alpha: float, times: float, drawn: Plausible) -> BoolArray:
+def _enough(sample: Sample, bands: Bands, margin: float, alpha: float, drawn: Plausible) -> BoolArray:
     """Which arms' shares, and which arms' spreads (2, K), are as large as needed against arms that are alike."""
-    K, r = bands.means.shape[1], z.shape[1]
+    K, r = bands.means.shape[1], sample.z.shape[1]
 
     def reached(reach: FloatArray) -> BoolArray:
         surely = leaders(bands, margin, sure=reach, may=bands.mostly).surely
-        share = [_low(surely == a, alpha, times) >= LEAST_SHARE / K for a in range(K)]
-        return np.array(
-            [share, [_least_spread(z, surely == a, alpha, times) >= LEAST_SPREAD / (K * r) for a in range(K)]]
-        )
+        share = [sample.low(surely == a, alpha) >= LEAST_SHARE / K for a in range(K)]
+        return np.array([share, [sample.least_spread(surely == a, alpha) >= LEAST_SPREAD / (K * r) for a in range(K)]])
 
     hoped = reached(bands.one_side)
-    reach = alike(z, bands.variance, drawn, fewest(alpha), HALF * alpha, times) if hoped.all() else None
+    reach = alike(sample.z, bands.variance, drawn, fewest(alpha) / sample.times, HALF * alpha) if hoped.all() else None
     return np.zeros_like(hoped) if reach is None else reached(np.clip(reach, bands.one_side, bands.one_arm))
 
 
-def best_shares(bands: Bands, alpha: float) -> FloatArray:
+def best_shares(sample: Sample, bands: Bands, alpha: float) -> FloatArray:
     """Limits (K, 2) of the share of contexts in which each arm is best, which hold for all arms at once."""
     found = leaders(bands, 0.0, sure=bands.all_arms, may=bands.all_arms)
     K = found.may.shape[1]
-    low = [_low(found.surely == a, alpha / K) for a in range(K)]
-    return np.column_stack([low, [_high(found.may[:, a], alpha / K) for a in range(K)]])
-
-
-def most_spread(z: FloatArray, mine: BoolArray, alpha: float) -> float:
-    """An upper limit of λ_min(E[zzᵀ 1{mine}]) for contexts z (n, r)."""
-    return _most_spread(z, mine, alpha, 1.0)[0]
-
-
-def _low(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
-    return lower_limit(round(int(hits.sum()) * times), round(hits.size * times), alpha)
-
-
-def _high(hits: BoolArray, alpha: float, times: float = 1.0) -> float:
-    return upper_limit(round(int(hits.sum()) * times), round(hits.size * times), alpha)
-
-
-def _least_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> float:
-    """A lower limit of λ_min(E[zzᵀ 1{mine}])."""
-    if mine.sum() < z.shape[1]:
-        return 0.0
-    values, vectors = np.linalg.eigh(z[mine].T @ z[mine] / len(z))
-    error = _error((z @ vectors[:, 0]) ** 2, mine) / math.sqrt(times)
-    return max(float(values[0]) + NormalDist().inv_cdf(alpha) * error, 0.0)
-
-
-def _error(squares: FloatArray, mine: BoolArray) -> float:
-    """The standard error of E[s 1{mine}]/E[s], for squares s (n,) along a direction; E[s] = 1 by whitening alone."""
-    share = float((squares * mine).mean())
-    return float((squares * (mine - share)).std()) / math.sqrt(len(squares))
-
-
-@lru_cache(maxsize=4)
-def halves(n: int) -> tuple[IntArray, IntArray]:
-    """Two halves of n rows, drawn at random, because rows may alternate; always the same ones."""
-    order = np.random.default_rng(0).permutation(n)
-    return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def _most_spread(z: FloatArray, mine: BoolArray, alpha: float, times: float) -> tuple[float, FloatArray]:
-    """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
-    n, squares = len(z), np.empty(len(z))
-    two = halves(n)
-    for here, there in (two, two[::-1]):
-        part, chosen = z[there], mine[there]
-        _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
-        squares[here] = (z[here] @ vectors[:, 0]) ** 2
-    # so often it may happen and not be seen; its size is 1 on average, more where few contexts vary in this direction
-    rare = -math.log(alpha) / (n * times) * max(float((squares**2).mean()) / FOURTH, 1.0)
-    error = -NormalDist().inv_cdf(alpha) * _error(squares, mine) / math.sqrt(times)
-    _, vectors = np.linalg.eigh(z[mine].T @ z[mine])
-    return float((squares * mine).mean()) + max(error, rare), vectors[:, 0]
+    low = [sample.low(found.surely == a, alpha / K) for a in range(K)]
+    return np.column_stack([low, [sample.high(found.may[:, a], alpha / K) for a in range(K)]])

@@ -6,13 +6,15 @@ is not known, and a ridge would only hide that.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.diversity.groups import Groups
 from armspan.diversity.quantiles import f_quantile
 from armspan.errors import InvalidParameter
 
@@ -28,6 +30,8 @@ RIVALS = 3
 """Arms that an arm is compared with in each context: the two that look best, and the one that is surely best."""
 MOST_PRODUCTS = 30
 """Products of features that the test of linearity looks at."""
+MOST_PAIRED = 20
+"""Arms of which each pair is looked at: whether groups like one and dislike the other."""
 
 
 class Whitened(NamedTuple):
@@ -84,16 +88,21 @@ def check_sizes(X: FloatArray, features: Sequence[Any]) -> None:
 class Fits:
     """Each arm's least squares in whitened coordinates.
 
-    theta : (K, r). rows : (K,). known : (K,) whether an arm has enough rows to say anything.
-    covariance : (K, 2, r, r) of theta, once for noise that is the same in all contexts, once for any noise.
+    theta : (K, r). rows : (K,). groups : (K,) of how many groups; as many as rows where each row stands for itself.
+    known : (K,) whether an arm has enough of them to say anything.
+    covariance : (K, 2, r, r) of theta, once for noise that is the same in all contexts and independent, once for any
+        noise, which may depend on that of other rows in a group. wider : (K, K) how many times as wide as the sum of
+        the arms' variances says the band of a difference must be, where groups like one arm and dislike the other.
     gram : (K, r, r) Σzzᵀ of the arm's rows. noise : the standard deviation of the residuals of all known arms.
     crooked : (K,) how far the mean reward is from linear, as a standard deviation over contexts; 0 where nothing shows.
     """
 
     theta: FloatArray
     rows: IntArray
+    groups: IntArray
     known: BoolArray
     covariance: FloatArray
+    wider: FloatArray
     gram: FloatArray
     noise: float
     crooked: FloatArray
@@ -101,40 +110,68 @@ class Fits:
     @property
     def freedom(self) -> IntArray:
         """Degrees of freedom of each arm's residuals."""
-        return np.maximum(self.rows - self.theta.shape[1], 1)
+        return np.maximum(self.groups - self.theta.shape[1], 1)
 
 
 def fewest_rows(rank: int) -> int:
-    """With this many rows or fewer an arm is not known at all."""
+    """With this many rows or groups, or fewer, an arm is not known at all."""
     return max(FEWEST_ROWS, 2 * rank)
 
 
-def fit_arms(white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float) -> Fits:
+def fit_arms(
+    white: Whitened, arms: IntArray, rewards: FloatArray, n_arms: int, alpha: float, groups: Groups | None = None
+) -> Fits:
     """Fit every arm; alpha : the error probability of the test of linearity, over all arms."""
     z, r = white.z, white.z.shape[1]
+    groups = Groups(len(z)) if groups is None else groups
     theta, gram = np.zeros((n_arms, r)), np.zeros((n_arms, r, r))
     covariance, known, crooked = np.zeros((n_arms, 2, r, r)), np.zeros(n_arms, dtype=bool), np.zeros(n_arms)
+    counts, moved = np.zeros(n_arms, dtype=np.int64), dict[int, FloatArray]()
     squares, freedom = 0.0, 0
     for a in range(n_arms):
         mine = arms == a
-        Z, y = z[mine], rewards[mine]
-        gram[a] = Z.T @ Z
-        if len(Z) <= fewest_rows(r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
+        Z, y, own = z[mine], rewards[mine], groups.some(mine)
+        gram[a], counts[a] = Z.T @ Z, own.count
+        if own.count <= fewest_rows(r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
             continue
         inverse = np.linalg.inv(gram[a])
         theta[a] = inverse @ (Z.T @ y)
         residuals = y - Z @ theta[a]
         known[a], squares, freedom = True, squares + float(residuals @ residuals), freedom + len(Z) - r
-        leverage = forms(Z, inverse)
-        weighted = Z * (residuals / np.maximum(1 - leverage, 0.1))[:, None]
+        leverage = own.sums(forms(Z, inverse))
+        moved[a] = own.sums(Z * residuals[:, None]) / np.maximum(1 - leverage, 0.1)[:, None] @ inverse
         covariance[a, 0] = inverse * float(residuals @ residuals) / (len(Z) - r)
-        covariance[a, 1] = inverse @ (weighted.T @ weighted) @ inverse
-        crooked[a] = _crooked(Z, white.even[mine], residuals, alpha / n_arms)
+        covariance[a, 1] = moved[a].T @ moved[a]
+        crooked[a] = _crooked(Z, white.even[mine], residuals, alpha / n_arms, own)
     noise = math.sqrt(squares / freedom) if freedom else 0.0
-    own = np.einsum("kij,kji->k", covariance[:, 0], gram) / r
-    for same in np.flatnonzero(known & (own <= (RANK * noise) ** 2)):  # rewards that never differ, such as no click
+    mean_squares = np.einsum("kij,kji->k", covariance[:, 0], gram) / r
+    for same in np.flatnonzero(known & (mean_squares <= (RANK * noise) ** 2)):  # rewards that never differ, as no click
         covariance[same, 0] = np.linalg.inv(gram[same]) * noise**2
-    return Fits(theta, np.bincount(arms, minlength=n_arms), known, covariance, gram, noise, crooked)
+    wider = np.ones((n_arms, n_arms)) if groups.numbers is None else _wider(groups, arms, moved, n_arms)
+    rows = np.bincount(arms, minlength=n_arms)
+    return Fits(theta, rows, counts, known, covariance, wider, gram, noise, crooked)
+
+
+def _wider(groups: Groups, arms: IntArray, moved: Mapping[int, FloatArray], n_arms: int) -> FloatArray:
+    """By how much groups that like one arm and dislike another make their difference vary (K, K), at least 1.
+
+    moved : by how much each group of an arm moves its estimate. Not looked at for many arms: it is √2 at most.
+    """
+    if n_arms > MOST_PAIRED:
+        return np.full((n_arms, n_arms), math.sqrt(2.0))
+    wider = np.ones((n_arms, n_arms))
+    shifts = {}
+    for a, own in moved.items():
+        shifts[a] = np.zeros((groups.count, own.shape[1]))
+        shifts[a][groups.present(arms == a)] = own
+    for a, b in combinations(shifts, 2):
+        values, vectors = np.linalg.eigh(shifts[a].T @ shifts[a] + shifts[b].T @ shifts[b])
+        kept = values > RANK * values[-1]
+        root = vectors[:, kept] / np.sqrt(values[kept])
+        apart = (shifts[a] - shifts[b]) @ root
+        most = np.linalg.eigvalsh(apart.T @ apart)[-1] if kept.any() else 1.0
+        wider[a, b] = wider[b, a] = math.sqrt(max(float(most), 1.0))
+    return wider
 
 
 def forms(z: FloatArray, A: FloatArray) -> FloatArray:
@@ -142,14 +179,14 @@ def forms(z: FloatArray, A: FloatArray) -> FloatArray:
     return np.asarray(((z @ A) * z).sum(axis=1))
 
 
-def _crooked(Z: FloatArray, even: FloatArray, residuals: FloatArray, alpha: float) -> float:
+def _crooked(Z: FloatArray, even: FloatArray, residuals: FloatArray, alpha: float, groups: Groups) -> float:
     """How far rewards are from linear in an arm's contexts Z (m, r), by squares and products of features `even`."""
-    m, r = Z.shape
+    r, m = Z.shape[1], groups.count
     first, second = np.triu_indices(even.shape[1])
     order = np.argsort(first != second, kind="stable")[: min(MOST_PRODUCTS, max(m // 20, 1))]  # squares first
     products = even[:, first[order]] * even[:, second[order]]
     products = products - Z @ np.linalg.lstsq(Z, products, rcond=None)[0]
-    products = products[:, np.linalg.norm(products, axis=0) > 1e-6 * math.sqrt(m)]
+    products = products[:, np.linalg.norm(products, axis=0) > 1e-6 * math.sqrt(len(Z))]
     if not products.shape[1]:
         return 0.0
     basis, sizes, _ = np.linalg.svd(products, full_matrices=False)
@@ -158,13 +195,13 @@ def _crooked(Z: FloatArray, even: FloatArray, residuals: FloatArray, alpha: floa
     if m - r - q < 20:
         return 0.0
     scores = basis.T @ residuals
-    meat = basis * residuals[:, None]
+    meat = groups.sums(basis * residuals[:, None])
     wald = float(scores @ np.linalg.lstsq(meat.T @ meat, scores, rcond=None)[0])  # for any noise
     if wald < q * f_quantile(1 - alpha, q, m - r - q):
         return 0.0
-    left = residuals - basis @ scores
-    excess = float(scores @ scores) - q * float(left @ left) / (m - r - q)
-    return math.sqrt(max(excess, 0.0) / m)
+    left = groups.sums(basis * (residuals - basis @ scores)[:, None])
+    excess = float(scores @ scores) - float((left**2).sum()) * m / (m - r - q)
+    return math.sqrt(max(excess, 0.0) / len(Z))
 
 
 class Bands(NamedTuple):
@@ -215,7 +252,7 @@ def scheffe(z: FloatArray, fits: Fits, alpha: float) -> Bands:
         reach = np.full((K, K), np.inf)
         for n in np.unique(freedom[both]):
             reach[both & (freedom == n)] = math.sqrt(dimensions * f_quantile(1 - part, dimensions, int(n)))
-        reaches.append(reach)
+        reaches.append(reach * fits.wider)
     all_arms, one_arm, mostly, one_side = reaches
     return Bands(z @ fits.theta.T, variance, all_arms, one_arm, mostly, one_side, add=False)
 

@@ -30,10 +30,12 @@ from armspan.diversity.fits import (
     scheffe,
     whiten,
 )
+from armspan.diversity.groups import Groups, numbered
 from armspan.diversity.likely import Likely, likely
 from armspan.diversity.moments import weakest
 from armspan.diversity.plausible import Plausible, plausible
 from armspan.diversity.report import Verdict
+from armspan.diversity.sample import Sample
 from armspan.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -115,6 +117,10 @@ class LoggedDiversity:
         are taken to be in order of time.
     likely : Likely or None
         A model of the log, in which `armspan.recommend` can try out policies; None if all rewards are the same.
+    groups : int or None
+        How many groups the rows belong to, if they were told apart (`by`).
+    worth : float
+        What a row is worth as a context: 1 if rows are independent, less if those of a group are alike.
     """
 
     name: str
@@ -131,6 +137,28 @@ class LoggedDiversity:
     shared_spread: float
     drift: Drift | None
     likely: Likely | None = field(repr=False)
+    groups: int | None = None
+    worth: float = 1.0
+
+    @property
+    def together(self) -> str:
+        """How many groups the rows belong to, and what that leaves of them; "" if each stands for itself."""
+        if self.groups is None:
+            return ""
+        rows = sum(arm.rows for arm in self.arms)
+        return (
+            f"The rows belong to {self.groups:,} groups. As contexts, they count for about {self.worth * rows:,.0f} "
+            "independent ones."
+        )
+
+    @property
+    def how_sure(self) -> str:
+        """How often an answer may be wrong, and under which conditions."""
+        independent = "rows" if self.groups is None else "groups of rows"
+        return (
+            f"Where rewards are linear and {independent} independent, an answer is wrong in at most "
+            f"{percent(self.level)} of logs."
+        )
 
     @property
     def shared_words(self) -> str:
@@ -145,13 +173,13 @@ class LoggedDiversity:
         rows = sum(arm.rows for arm in self.arms)
         lines = [
             f"{self.name}: {rows:,} decisions, {len(self.arms)} arms, {len(self.feature_names)} features",
+            *([self.together] if self.together else []),
             *([self.redundant] if self.redundant else []),
             *table(_HEAD, list(map(_cells, self.arms))),
             f"Best: ahead by any lead. Spread there, and leads below: ahead by {self.margin:.3g} or more.",
             *(f"Weakest direction of {arm.name}: {arm.words}." for arm in self.arms),
         ]
-        level = f"Where rewards are linear, an answer is wrong in at most {percent(self.level)} of logs."
-        return "\n".join([*lines, *map(str, self.verdicts), level, self.shared_words])
+        return "\n".join([*lines, *map(str, self.verdicts), self.how_sure, self.shared_words])
 
     def plot(self, what: str = "best", *, ax: "Axes | None" = None) -> "Axes":
         """Draw what was found, one row per arm.
@@ -219,29 +247,33 @@ class Judged:
         strict: bool = False,
         noise_scale: float | None = None,
         linear: bool = False,
+        by: IntArray | None = None,
     ) -> None:
         alpha = level / PART
         self.alpha, self.arms, self.rewards = alpha, arms, rewards
         self.white: Whitened = whiten(X)
         z = self.white.z
-        self.fits: Fits = fit_arms(self.white, arms, rewards, n_arms, alpha)
+        self.sample = Sample.of(z, Groups(len(z), by))
+        self.fits: Fits = fit_arms(self.white, arms, rewards, n_arms, alpha, self.sample.groups)
         spread = float(rewards.std())
         self.varies = spread > 1e-9 * float(np.abs(rewards).max())
         spread = spread if self.varies else 0.0  # what is left is rounding
         self.margin = MARGIN * spread if margin is None else margin
-        self.drift: Drift | None = drift(z, arms, rewards, n_arms, alpha) if self.varies else None
+        self.drift: Drift | None = drift(self.sample, arms, rewards, n_arms, alpha) if self.varies else None
         scale = self.fits.noise if noise_scale is None else noise_scale
         bands = mixture(z, self.fits, alpha, scale) if strict else scheffe(z, self.fits, alpha)
-        self.elsewhere: Elsewhere | None = None if linear else elsewhere(z, bands, self.fits, arms, rewards, alpha)
+        self.elsewhere: Elsewhere | None = (
+            None if linear else elsewhere(self.sample, bands, self.fits, arms, rewards, alpha)
+        )
         self.bands: Bands = bands if self.elsewhere is None else self.elsewhere.hidden(bands)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
-        self.evidence: Evidence = evidence(z, self.bands, self.margin, alpha)
+        self.evidence: Evidence = evidence(self.sample, self.bands, self.margin, alpha)
         self.drawn: Plausible | None = None
         if not strict and self.evidence.diverse == "not known" and self.fits.known.any() and not self.blind:
             everywhere = np.ones(n_arms, dtype=bool) if self.elsewhere is None else ~self.elsewhere.untried
-            self.drawn = plausible(self.fits, z, arms, everywhere, alpha)
-            self.evidence = evidence(z, self.bands, self.margin, alpha, drawn=self.drawn)
-        self.best = best_shares(self.bands, alpha)
+            self.drawn = plausible(self.fits, self.sample, arms, everywhere, alpha)
+            self.evidence = evidence(self.sample, self.bands, self.margin, alpha, self.drawn)
+        self.best = best_shares(self.sample, self.bands, alpha)
         if self.blind:
             everything = np.tile([0.0, 1.0], (n_arms, 1))
             self.best, self.evidence = everything, replace(self.evidence, share=everything, spread=everything)
@@ -295,7 +327,7 @@ class Judged:
         if self.elsewhere is None or not self.elsewhere.open().any():
             return ""
         a = int(np.argmin(np.where(self.elsewhere.open(), self.elsewhere.rows, len(self.arms))))
-        return answers.unchecked(arms[a], int(self.elsewhere.rows[a]))
+        return answers.unchecked(arms[a], int(self.elsewhere.rows[a]), grouped=self.sample.groups.numbers is not None)
 
     def more(self, question: str) -> answers.More:
         """What would settle an open question: more rows of this kind, of which arm, in which direction."""
@@ -326,8 +358,7 @@ class Judged:
         step = max(min(n * K // MOST_AHEAD, n // FEWEST_AHEAD), 1)
         bands, factor = self.bands.some(step), math.sqrt(times)
         drawn = self.drawn and self.drawn.narrower(factor)
-        z = self.white.z[::step]
-        return evidence(z, bands.narrower(factor), self.margin, self.alpha, times * n / len(z), drawn)
+        return evidence(self.sample.more(times, step), bands.narrower(factor), self.margin, self.alpha, drawn)
 
 
 def audit_log(
@@ -344,6 +375,7 @@ def audit_log(
     strict: bool = False,
     noise_scale: float | None = None,
     linear: bool = False,
+    by: Any = None,
 ) -> LoggedDiversity:
     """Audit logged decisions: are their contexts diverse, and is there a gap?
 
@@ -375,6 +407,10 @@ def audit_log(
     linear : bool, default False
         Take it that rewards are linear in the features. Otherwise there is no "yes" where an arm was hardly tried in
         contexts in which another one looks best, since a straight line may be wrong there.
+    by : list of n labels, optional
+        Which rows belong together: those with the same label, such as the visits of one visitor, or the decisions of
+        one day. They may depend on each other in any way, and count for less than as many independent rows. Without
+        labels, all rows are taken to be independent.
 
     Returns
     -------
@@ -415,8 +451,11 @@ def audit_log(
     names, chosen = _numbered(arms, arm_names)
     if len(names) < 2:
         raise InvalidParameter(f"arms must name at least 2 arms, got {len(names)}")
+    if by is not None and strict:
+        raise InvalidParameter("by must be left out with strict=True, whose proof is for independent noise")
+    groups = None if by is None else numbered(by, len(X))
     options: Any = {"level": level, "margin": margin, "strict": strict, "noise_scale": noise_scale, "linear": linear}
-    judged = Judged(X, chosen, rewards, len(names), **options)
+    judged = Judged(X, chosen, rewards, len(names), by=groups, **options)
     return _in_words(judged, X, name, tuple(names), tuple(features), level)
 
 
@@ -440,8 +479,10 @@ def _in_words(
     judged: Judged, X: FloatArray, name: str, arms: tuple[str, ...], features: tuple[str, ...], level: float
 ) -> LoggedDiversity:
     rows, found, K = judged.fits.rows.tolist(), judged.evidence, len(arms)
-    problem = answers.Problem(arms, features, judged.margin, rows, judged.white.weights)
-    greedy = answers.greedy(problem, judged.white.z, judged.alpha)
+    groups = judged.sample.groups
+    own = None if groups.numbers is None else judged.fits.groups.tolist()
+    problem = answers.Problem(arms, features, judged.margin, rows, judged.white.weights, own)
+    greedy = answers.greedy(problem, judged.sample, judged.alpha)
     unseen = answers.never_seen([features[j] for j in judged.unseen])
     doubts = answers.Doubts(judged.why_blind(arms), judged.why_unchecked(arms), unseen)
     entries = [
@@ -471,6 +512,8 @@ def _in_words(
         shared_spread=weakest(X.T @ X / len(X))[0],
         drift=judged.drift,
         likely=judged.model(X, arms) if judged.varies else None,
+        groups=None if own is None else groups.count,
+        worth=judged.sample.times,
     )
 
 

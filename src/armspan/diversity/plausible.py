@@ -22,6 +22,8 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.fits import Fits, forms
+from armspan.diversity.groups import Groups
+from armspan.diversity.sample import Sample
 
 DRAWS, MOST_DRAWS = 200, 2000
 """So many, or as many as a smaller error rate needs; where that takes more than the second, none are drawn."""
@@ -60,8 +62,8 @@ class Led(NamedTuple):
     by_spread: BoolArray
 
 
-def plausible(fits: Fits, z: FloatArray, arms: IntArray, everywhere: BoolArray, alpha: float) -> Plausible | None:
-    """Draws from the distribution of the errors, which are always the same ones for the same contexts z (n, r).
+def plausible(fits: Fits, sample: Sample, arms: IntArray, everywhere: BoolArray, alpha: float) -> Plausible | None:
+    """Draws from the distribution of the errors, which are always the same ones for the same contexts (n, r).
 
     everywhere : (K,) arms that were tried where another arm looks best, too. None where draws are too few for quantiles
     at 1 - alpha.
@@ -69,23 +71,29 @@ def plausible(fits: Fits, z: FloatArray, arms: IntArray, everywhere: BoolArray, 
     draws = max(DRAWS, math.ceil(1 / alpha))
     if draws > MOST_DRAWS:
         return None
-    rng, believed = np.random.default_rng(0), everywhere.copy()
+    z, rng, believed = sample.z, np.random.default_rng(0), everywhere.copy()
     theta = np.tile(fits.theta, (draws, 1, 1))
     for a in np.flatnonzero(fits.known):
-        Z, freedom = z[arms == a], int(fits.freedom[a])
-        believed[a] &= rows_each_way(Z, fits.gram[a]) >= FEWEST_EACH_WAY
+        mine, freedom = arms == a, int(fits.freedom[a])
+        Z = z[mine]
+        believed[a] &= rows_each_way(Z, fits.gram[a], sample.groups.some(mine)) >= FEWEST_EACH_WAY
         same, anyhow = fits.covariance[a]
         sums = np.zeros((draws - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
             sums += rng.standard_normal((draws - 1, len(part))) @ part
         own = math.sqrt(np.trace(same @ fits.gram[a]) / z.shape[1])  # the standard deviation of its residuals
-        errors = max(own, fits.noise) * np.linalg.solve(fits.gram[a], sums.T).T @ _stretch(same, anyhow).T
+        errors = (
+            fits.wider[a].max()
+            * max(own, fits.noise)
+            * np.linalg.solve(fits.gram[a], sums.T).T
+            @ _stretch(same, anyhow).T
+        )
         theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (draws - 1, 1)))
     return Plausible(theta, fits.known, believed)
 
 
-def rows_each_way(Z: FloatArray, gram: FloatArray) -> float:
-    """From how many of the rows Z (m, r), in effect, the arm is known in the direction of which fewest rows tell.
+def rows_each_way(Z: FloatArray, gram: FloatArray, groups: Groups) -> float:
+    """From how many of the rows Z (m, r), or groups of them, an arm is known in the direction of which fewest tell.
 
     Rows tell of a direction by their squares along it: n equal ones are n rows, one large one is hardly more than one.
     The directions are those that most depend on a single row; gram : ZᵀZ.
@@ -94,7 +102,7 @@ def rows_each_way(Z: FloatArray, gram: FloatArray) -> float:
     leverage = forms(Z, inverse)
     most = np.argpartition(leverage, -min(LOOKED_AT, len(Z)))[-LOOKED_AT:]
     most = most[leverage[most] > 0]  # not rows of zeros
-    squares = (Z @ (inverse @ Z[most].T)) ** 2
+    squares = groups.sums((Z @ (inverse @ Z[most].T)) ** 2)
     return float((squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)).min())
 
 
@@ -147,18 +155,16 @@ def fewest(alpha: float) -> int:
     return math.floor(NormalDist().inv_cdf(alpha) ** 2) + 1
 
 
-def alike(
-    z: FloatArray, variance: FloatArray, drawn: Plausible, count: int, alpha: float, times: float
-) -> FloatArray | None:
+def alike(z: FloatArray, variance: FloatArray, drawn: Plausible, count: float, alpha: float) -> FloatArray | None:
     """The reach (K, K) with which an arm seems to lead so many contexts by the margin where it falls just short of it.
 
     That is how far estimates alone go, at rate alpha: an arm that is like another, or leads it by less than the margin,
-    seems to lead fewer. variance : (n, K) of the bands. count : of contexts. times : as if there were this many times
-    as many contexts. None where there are too many arms or contexts to know.
+    seems to lead fewer. variance : (n, K) of the bands. count : of contexts. None where there are too many arms or
+    contexts to know.
     """
     K, compared = len(drawn.known), sampled_rows(len(z), COMPARED)
     few, variance = z[compared], variance[compared]
-    place, last = int(count * len(few) / (len(z) * times)), len(drawn.theta) - 1
+    place, last = int(count * len(few) / len(z)), len(drawn.theta) - 1
     if K > MOST_ARMS or place < 1:
         return None
     errors, reach = drawn.theta[1:] - drawn.theta[0], np.full((K, K), np.inf)

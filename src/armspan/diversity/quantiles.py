@@ -10,12 +10,12 @@ def binomial_limits(hits: int, n: int, alpha: float) -> tuple[float, float]:
     return lower_limit(hits, n, alpha), upper_limit(hits, n, alpha)
 
 
-def lower_limit(hits: int, n: int, alpha: float) -> float:
+def lower_limit(hits: float, n: float, alpha: float) -> float:
     """Only the lower one."""
     return 0.0 if hits == 0 else beta_quantile(alpha, hits, n - hits + 1)
 
 
-def upper_limit(hits: int, n: int, alpha: float) -> float:
+def upper_limit(hits: float, n: float, alpha: float) -> float:
     """Only the upper one."""
     return 1.0 if hits == n else beta_quantile(1 - alpha, hits + 1, n - hits)
 

@@ -7,7 +7,6 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from armspan._files import write_text
-from armspan._text import percent
 from armspan.diversity import LoggedDiversity
 from armspan.plots import bars, canvas
 from armspan.plots.labels import plain
@@ -54,12 +53,11 @@ def write(audit: LoggedDiversity, advice: Recommendation, notes: Sequence[str], 
         page.heading("What follows"),
         *(page.paragraph(words) for words in WORDS),
         page.heading("What was looked at"),
-        *(page.paragraph(note) for note in (*notes, audit.redundant, audit.shared_words) if note),
+        *(page.paragraph(note) for note in (*notes, audit.together, audit.redundant, audit.shared_words) if note),
     ]
     lead = (
         f"{sum(arm.rows for arm in audit.arms):,} decisions, {len(audit.arms)} arms, {len(audit.feature_names)} "
-        f"features. An arm leads where it is ahead by {audit.margin:.3g}. Where rewards are linear, an answer is "
-        f"wrong in at most {percent(audit.level)} of logs."
+        f"features. An arm leads where it is ahead by {audit.margin:.3g}. {audit.how_sure}"
     )
     save(figure, folder, "diversity")
     path = folder / "audit.html"

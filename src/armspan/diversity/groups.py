@@ -1,0 +1,122 @@
+"""Rows of a log that belong together, such as the visits of one visitor: where errors are measured, they count as one.
+
+Rows are often not independent: a visitor who comes ten times brings about the same context ten times, and a taste that
+no feature tells. Groups are taken to be independent, and rows of one group may depend on each other in any way.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from armspan import _validate
+from armspan._typing import BoolArray, FloatArray, IntArray
+from armspan.errors import InvalidParameter
+
+VARIES = 1e-9
+"""Directions in which contexts vary by less, relative to the largest, do not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which of n rows belong together. numbers : (n,) of each row's group; None where each row stands for itself."""
+
+    rows: int
+    numbers: IntArray | None = None
+
+    @cached_property
+    def count(self) -> int:
+        """How many groups there are."""
+        return self.rows if self.numbers is None else len(self._places[1])
+
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray]:
+        """The rows in order of their groups, and where each group begins among them."""
+        assert self.numbers is not None
+        order = np.argsort(self.numbers, kind="stable")
+        return order, np.unique(self.numbers[order], return_index=True)[1]
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """The sum of each group's values (n, …)."""
+        if self.numbers is None:
+            return values
+        order, first = self._places
+        return np.asarray(np.add.reduceat(values[order], first, axis=0))
+
+    def some(self, rows: "BoolArray | slice") -> "Groups":
+        """The groups of some of the rows."""
+        if self.numbers is None:
+            return Groups(int(np.count_nonzero(rows)) if isinstance(rows, np.ndarray) else len(range(self.rows)[rows]))
+        kept = self.numbers[rows]
+        return Groups(len(kept), kept)
+
+    def present(self, rows: BoolArray) -> IntArray:
+        """The places, among all groups, of those that some of the rows belong to."""
+        assert self.numbers is not None
+        return np.flatnonzero(np.isin(np.unique(self.numbers), self.numbers[rows]))
+
+    def halves(self) -> tuple[IntArray, IntArray]:
+        """Two halves of the rows, drawn at random, because rows may alternate; always the same. No group is in both."""
+        if self.numbers is None:
+            return halves(self.rows)
+        order, first = self._places
+        parts = np.split(order, first[1:])
+        here, there = ([parts[g] for g in half] for half in halves(self.count))
+        return np.sort(np.concatenate(here)), np.sort(np.concatenate(there))
+
+    def worth(self, z: FloatArray) -> float:
+        """What a row of z (n, r) is worth as a context, from 0 to 1: so many times n independent rows show as much.
+
+        The mean of a feature, in the direction where this matters most, varies as if there were only so many rows.
+        """
+        if self.numbers is None:
+            return 1.0
+        centred = z - z.mean(axis=0)
+        values, vectors = np.linalg.eigh(centred.T @ centred)
+        kept = values > VARIES * max(values[-1], 1.0)
+        if not kept.any():
+            return 1.0
+        sums = self.sums(centred @ (vectors[:, kept] / np.sqrt(values[kept])))
+        return 1 / max(float(np.linalg.eigvalsh(sums.T @ sums)[-1]), 1.0)
+
+    def starts(self, edges: IntArray) -> IntArray:
+        """Edges between rows, moved back to where a stretch of rows of one group begins."""
+        if self.numbers is None:
+            return edges
+        begins = np.concatenate([[0], np.flatnonzero(np.diff(self.numbers)) + 1, [self.rows]])
+        return np.unique(begins[np.searchsorted(begins, edges, side="right") - 1])
+
+
+@lru_cache(maxsize=4)
+def halves(n: int) -> tuple[IntArray, IntArray]:
+    """Two halves of n numbers, drawn at random; always the same ones."""
+    order = np.random.default_rng(0).permutation(n)
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def numbered(labels: Any, rows: int) -> IntArray:
+    """The number of each row's group, from its label: a name, a number or a date.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is not one label for each row, if one is missing, or if all are the same.
+    """
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise InvalidParameter(f"by must be a sequence of labels, one per row of X, got {labels!r:.60}")
+    if len(labels) != rows:
+        raise InvalidParameter(f"by must have {rows} entries, one per row of X, got {len(labels)}")
+    _validate.unmasked("by", labels)
+    places: dict[Any, int] = {}
+    numbers = np.empty(rows, dtype=np.int64)
+    for row, label in enumerate(labels):
+        if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:  # which NA refuses to say
+            raise InvalidParameter(f"by must not be missing, got {label!r} in row {row}")
+        try:
+            numbers[row] = places.setdefault(label, len(places))
+        except TypeError:
+            raise InvalidParameter(f"by must be names, numbers or dates, got {label!r:.60} in row {row}") from None
+    if len(places) < 2:
+        raise InvalidParameter(f"by must name at least 2 groups of rows, got {len(places)}")
+    return numbers
