@@ -42,7 +42,7 @@ def test_sums_and_halves_are_those_of_the_groups(of: list[int]) -> None:
     expected = [values[numbers == g].sum(axis=0) for g in np.unique(numbers)]
     assert groups.count == len(set(of))
     np.testing.assert_allclose(groups.sums(values), expected, atol=1e-12)
-    one, other = groups.halves()
+    one, other = groups.halves
     assert sorted([*one, *other]) == list(range(len(of)))
     assert not set(numbers[one]) & set(numbers[other])
     kept = values[:, 0] > 0

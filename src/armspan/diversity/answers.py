@@ -212,7 +212,7 @@ def greedy(problem: Problem, sample: Sample, alpha: float) -> Verdict:
     """Covariate diversity of contexts (n, r), which greedy needs; a sample can refute it, and never prove it."""
     question = "Can you count on greedy (covariate diversity)?"
     z = sample.z
-    half = z[sample.groups.halves()[0]]
+    half = z[sample.groups.halves[0]]
     u = least_diverse_half_space(half, np.full(len(half), 1 / len(half))).direction
     where = combination(problem.features, functional(problem, u), signed=True)
     if sample.most_spread(np.asarray(z @ u >= 0), alpha)[0] < LEAST_SPREAD / z.shape[1]:

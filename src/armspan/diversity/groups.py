@@ -28,10 +28,10 @@ class Groups:
     @cached_property
     def count(self) -> int:
         """How many groups there are."""
-        return self.rows if self.numbers is None else len(self._places[1])
+        return self.rows if self.numbers is None else len(self._sorted[1])
 
     @cached_property
-    def _places(self) -> tuple[IntArray, IntArray]:
+    def _sorted(self) -> tuple[IntArray, IntArray]:
         """The rows in order of their groups, and where each group begins among them."""
         assert self.numbers is not None
         order = np.argsort(self.numbers, kind="stable")
@@ -41,7 +41,7 @@ class Groups:
         """The sum of each group's values (n, …)."""
         if self.numbers is None:
             return values
-        order, first = self._places
+        order, first = self._sorted
         return np.asarray(np.add.reduceat(values[order], first, axis=0))
 
     def some(self, rows: "BoolArray | slice") -> "Groups":
@@ -53,17 +53,21 @@ class Groups:
 
     def present(self, rows: BoolArray) -> IntArray:
         """The places, among all groups, of those that some of the rows belong to."""
-        assert self.numbers is not None
-        return np.flatnonzero(np.isin(np.unique(self.numbers), self.numbers[rows]))
+        return np.flatnonzero(np.bincount(self._place[rows], minlength=self.count))
 
+    @cached_property
     def halves(self) -> tuple[IntArray, IntArray]:
         """Two halves of the rows, drawn at random, because rows may alternate; always the same. No group is in both."""
         if self.numbers is None:
             return halves(self.rows)
-        order, first = self._places
-        parts = np.split(order, first[1:])
-        here, there = ([parts[g] for g in half] for half in halves(self.count))
-        return np.sort(np.concatenate(here)), np.sort(np.concatenate(there))
+        here = np.isin(self._place, halves(self.count)[0])
+        return np.flatnonzero(here), np.flatnonzero(~here)
+
+    @cached_property
+    def _place(self) -> IntArray:
+        """The place of each row's group among all groups."""
+        assert self.numbers is not None
+        return np.asarray(np.unique(self.numbers, return_inverse=True)[1])
 
     def worth(self, z: FloatArray) -> float:
         """What a row of z (n, r) is worth as a context, from 0 to 1: so many times n independent rows show as much.

@@ -65,7 +65,7 @@ class Sample:
     def most_spread(self, mine: BoolArray, alpha: float) -> tuple[float, FloatArray]:
         """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
         z, squares = self.z, np.empty(len(self.z))
-        two = self.groups.halves()
+        two = self.groups.halves
         for here, there in (two, two[::-1]):
             part, chosen = z[there], mine[there]
             _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
