@@ -28,7 +28,7 @@ def test_wrong_answers_are_rare(cell: Cell) -> None:
     """At most 2 of 20 logs of a cell get a wrong yes, or a wrong no, to any question.
 
     At the level that is promised, 5 %, more than 2 of 20 happen with probability 7.5 % per cell and kind of error; at
-    the rates that were measured (two false yes and four false no in 67,000 logs with linear rewards) never. The draws
+    the rates that were measured (one false yes and two false no in 70,000 logs) never. The draws
     are fixed, so that a test that passes goes on to pass.
     """
     score = examine(cell, logs=20)
