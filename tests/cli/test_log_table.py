@@ -520,25 +520,61 @@ def test_a_column_may_say_which_rows_belong_together() -> None:
     assert len(log.by) == len(log.X) == N - 1
 
 
-def test_labels_of_rows_are_read_as_they_stand(tmp_path: Path) -> None:
-    frame = table(visitor=["1", "01", "NA", "None"] * (N // 4))
+def test_labels_of_rows_are_read_as_they_stand_and_words_for_nothing_are_none(tmp_path: Path) -> None:
+    frame = table(visitor=["1", "01", "NA", ""] * (N // 4))
     frame.to_csv(tmp_path / "log.csv", index=False)
     log = prepared(read(tmp_path / "log.csv", names=["arm", "visitor"]), by="visitor")
-    assert log.by == frame["visitor"].tolist()
+    assert log.by == ["1", "01"] * (N // 4)
+    assert log.missing == {"visitor": N // 2}
 
 
-@pytest.mark.parametrize(("name", "values"), [("user_id", range(40)), ("Visitor", range(40)), ("session", "abc")])
-def test_an_identifier_that_recurs_is_asked_about(name: str, values: "range | str") -> None:
-    many = [values[i % len(values)] if isinstance(values, range) else f"{values}{i % 60}" for i in range(N)]
-    log = prepared(table(**{name: many}))
-    assert log.left_out == {name: "an identifier"}
-    different = len(set(many))
-    assert (
-        f"{name} has {different} different values in {N} rows. If rows with the same one belong together, such as the "
-        f"visits of one visitor, add --by {name}: they are not independent."
-    ) in log.words()
-    assert not [words for words in prepared(table(user_id=range(N))).words() if "--by" in words]
-    assert prepared(table(user=[i % 2 for i in range(N)])).features == ["age", "visits", "user"]  # a flag
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("user_id", range(40)),
+        ("User ID", range(40)),
+        ("Visitor", [float(i) for i in range(40)] + [None]),
+        ("session", [f"s{i}" for i in range(40)]),
+        ("customerid", [f"{i}" for i in range(40)]),
+    ],
+)
+def test_an_identifier_that_recurs_is_asked_about(name: str, values: Any) -> None:
+    frame = table(**{name: [values[i % len(values)] for i in range(N)]})
+    quoted = f"'{name}'" if " " in name else name
+    question = (
+        f"{name} has 40 different values in {N} rows. If rows with the same one belong together, such as the visits of "
+        f"one visitor, add --by {quoted}: they are not independent."
+    )
+    assert prepared(frame).left_out == {name: "an identifier"}
+    for options in ({}, {"features": ["age"]}, {"exclude": [name]}):
+        assert [words for words in prepared(frame, **options).words() if "--by" in words] == [question]
+    assert not [words for words in prepared(frame, by=name).words() if "--by" in words]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("user_id", range(N)), ("unnamed: 0", [i % 30 for i in range(N)]), ("user", [i % 2 for i in range(N)])],
+)
+def test_what_tells_rows_apart_or_is_a_flag_is_not_asked_about(name: str, values: Any) -> None:
+    log = prepared(table(**{name: values}))
+    assert not [words for words in log.words() if "--by" in words]
+    assert ("user" in log.features) == (name == "user")
+
+
+def test_amounts_and_categories_are_features_whatever_they_are_called() -> None:
+    amounts, kinds = np.linspace(0.5, 99.25, N), ["new", "old", "lost"] * (N // 3)
+    log = prepared(table(account=amounts, customer=kinds))
+    assert log.features == ["age", "visits", "account", "customer=new", "customer=old", "intercept"]
+
+
+@pytest.mark.parametrize("name", ["user", "user_id", "misc"])
+def test_columns_of_records_are_left_out(tmp_path: Path, name: str) -> None:
+    frame = table()
+    frame[name] = pd.Series([{"name": f"v{i % 30}", "age": i % 30} for i in range(N)])
+    frame.to_parquet(tmp_path / "log.parquet")
+    log = prepared(read(tmp_path / "log.parquet"))
+    assert list(log.left_out) == [name]
+    assert log.features == ["age", "visits"]
 
 
 @pytest.mark.parametrize(

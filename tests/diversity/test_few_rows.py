@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armspan.diversity import audit_log, sample
-from armspan.diversity.fits import fit_arms, whiten
+from armspan.diversity.fits import fit_arms, rows_each_way, whiten
 from armspan.diversity.groups import Groups
-from armspan.diversity.plausible import plausible, rows_each_way
+from armspan.diversity.plausible import plausible
 from armspan.diversity.sample import Sample
 from tests.strategies import Array
 
 
 def each_way(Z: Array) -> float:
-    return rows_each_way(Z, Z.T @ Z, Groups(len(Z)))
+    return rows_each_way(Z, np.asarray(np.linalg.inv(Z.T @ Z)), Groups(len(Z)))[0]
 
 
 @given(seed=st.integers(0, 10**6), flagged=st.integers(1, 12))

@@ -14,6 +14,8 @@ TIMES = {"time", "timestamp", "date", "datetime"}
 IDENTIFIER = "an identifier"
 IDENTIFIERS = {"id", "index", "row", "uuid", "key"}
 PEOPLE = {"user", "visitor", "customer", "client", "member", "patient", "account", "household", "session", "cookie"}
+FEWEST_PEOPLE = 10
+"""A column with such a name and no more different values than this may be a count, or a category."""
 NOTHING = {"", "?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "missing", "unknown"}
 """Words among numbers that say that there is none."""
 CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
@@ -31,12 +33,7 @@ def no_feature(name: str, column: "pd.Series[Any]") -> str:
         return "the probability of the choice"
     if word in TIMES or _is_time(column):
         return "a time"
-    if (
-        (word in PEOPLE and _is_many(column))
-        or word in IDENTIFIERS
-        or word.endswith("_id")
-        or word.startswith("unnamed:")
-    ):
+    if is_identifier(name, column):
         return IDENTIFIER
     known = column[column.notna()]
     if pd.api.types.is_integer_dtype(known) and len(known) and max(-int(known.min()), int(known.max())) > LARGEST_WHOLE:
@@ -48,10 +45,16 @@ def no_feature(name: str, column: "pd.Series[Any]") -> str:
     return ""
 
 
-def _is_many(column: "pd.Series[Any]") -> bool:
-    """Whether a column tells many apart, by number or by name, so that it is not a flag or a category."""
-    different = column.nunique()
-    return different > MOST_LEVELS or (different > 2 and pd.api.types.is_integer_dtype(column))
+def is_identifier(name: str, column: "pd.Series[Any]") -> bool:
+    """Whether a column says by its name that it tells rows, visitors or the like apart, and does tell many apart."""
+    word = re.sub(r"[\s-]+", "_", name.strip().lower())
+    person = word.removesuffix("id").removesuffix("_")
+    if word in IDENTIFIERS or word.endswith("_id") or word.startswith("unnamed:"):
+        return True
+    if person not in PEOPLE or len(_nested(column)) or column.nunique() <= FEWEST_PEOPLE:
+        return False
+    found = pd.to_numeric(column[column.notna()], errors="coerce")
+    return not found.notna().all() or bool((found % 1 == 0).all())  # fractions are amounts
 
 
 def encoded(column: "pd.Series[Any]", name: str) -> tuple[dict[str, Any], str]:
@@ -92,6 +95,11 @@ def numbers(column: "pd.Series[Any]", name: str) -> "pd.Series[float]":
             f"{word!r:.60} in row {int(str(row)) + 1}; {advice if len(commas) else 'leave empty what is not known'}"
         )
     return found.astype(float)
+
+
+def labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """What stands in a column that says which rows belong together; empty where words say that nothing is known."""
+    return texts(column).map(lambda word: "" if word.strip().lower() in NOTHING else word)
 
 
 def texts(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -1,9 +1,10 @@
 """A log's table as numbers: which columns are features, which are left out and why, and categories encoded."""
 
 import difflib
+import shlex
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,16 @@ import numpy as np
 import pandas as pd
 
 from armspan._text import counted
-from armspan.cli.log_columns import IDENTIFIER, encoded, is_whole, no_feature, numbers, refuse_nested, texts
+from armspan.cli.log_columns import (
+    encoded,
+    is_identifier,
+    is_whole,
+    labels,
+    no_feature,
+    numbers,
+    refuse_nested,
+    texts,
+)
 from armspan.diversity.logged import INTERCEPT, constant_features, with_intercept
 from armspan.errors import BadFile, InvalidParameter
 
@@ -145,7 +155,7 @@ def prepare(
     features, left_out = _chosen(table, arm, reward, features, exclude or [], by)
     for name in [arm] if by is None else [arm, by]:
         refuse_nested(table[name], name)
-    notes: list[str] = [] if by is not None else _recurring(table, left_out)
+    notes: list[str] = [] if by is not None else _recurring(table, {*features, arm, reward})
     columns, source = {reward: numbers(table[reward], reward)}, {reward: reward}
     for name in features:
         column, note = encoded(table[name], name)
@@ -157,9 +167,10 @@ def prepare(
         columns |= column
         source |= dict.fromkeys(column, name)
         notes += [note] if note else []
-    frame, arms, labels = pd.DataFrame(columns), texts(table[arm]), texts(table[arm if by is None else by])
+    frame, arms = pd.DataFrame(columns), texts(table[arm])
+    groups = arms if by is None else labels(table[by])
     finite = pd.DataFrame(np.isfinite(frame.to_numpy(float)), columns=frame.columns)
-    known = {name: (words != "").to_numpy() for name, words in {arm: arms, by or arm: labels}.items()}
+    known = {name: (words != "").to_numpy() for name, words in {arm: arms, by or arm: groups}.items()}
     known |= {source[key]: finite[key].to_numpy() for key in columns}
     missing = {name: int(number) for name, there in known.items() if (number := (~there).sum())}
     complete = np.logical_and.reduce(list(known.values()))
@@ -190,19 +201,25 @@ def prepare(
         missing=missing,
         left_out=left_out,
         notes=notes,
-        by=None if by is None else labels[complete].tolist(),
+        by=None if by is None else groups[complete].tolist(),
     )
 
 
-def _recurring(table: pd.DataFrame, left_out: dict[str, str]) -> list[str]:
+def _recurring(table: pd.DataFrame, used: Collection[str]) -> list[str]:
     """A question for each identifier that is the same in many rows."""
-    found = {name: int(table[name].nunique()) for name, why in left_out.items() if why == IDENTIFIER}
+    rest = {str(name): column for name, column in table.items() if name not in used}
+    found = {name: len(set(labels(column)) - {""}) for name, column in rest.items() if _tells_apart(name, column)}
     return [
         f"{name} has {counted(number, 'different value')} in {len(table):,} rows. If rows with the same one belong "
-        f"together, such as the visits of one visitor, add --by {name}: they are not independent."
+        f"together, such as the visits of one visitor, add --by {shlex.quote(name)}: they are not independent."
         for name, number in found.items()
         if 1 < number <= MOST_DIFFERENT * len(table)
     ]
+
+
+def _tells_apart(name: str, column: "pd.Series[Any]") -> bool:
+    """Whether a column holds identifiers of what may come again; not numbers of rows, without a name in the table."""
+    return is_identifier(name, column) and not name.lower().startswith("unnamed:")
 
 
 def _chosen(

@@ -11,6 +11,7 @@ from armspan._typing import FloatArray
 from armspan.diversity.covariate import least_diverse_half_space
 from armspan.diversity.directions import combination
 from armspan.diversity.evidence import LEAST_SPREAD, MOST_LEADLESS, Evidence, both
+from armspan.diversity.fits import FEWEST_EACH_WAY
 from armspan.diversity.report import Verdict
 from armspan.diversity.sample import Sample
 
@@ -24,6 +25,7 @@ ONE_THETA = "In a model with one θ for all arms, that and a gap make OFUL's reg
 COST = "Making sure that such an arm is worse costs regret of at least log T."
 RARE = "Playing the best arm teaches so little about it that exploration may go on for as long as you look."
 NO_INTERCEPT = "No feature is constant: add a column of ones (an intercept) before anything else."
+FEW_GROUPS = round(FEWEST_EACH_WAY)
 TIMES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """How many times as many rows are tried, to see whether they would settle a question."""
 
@@ -55,7 +57,8 @@ class More(NamedTuple):
     """What would settle a question: how many times as many rows (0 if none of `TIMES` is enough), which arm, where.
 
     fewest : where nothing is known about the arm, the least number of rows it must have, which must vary in all
-        directions; otherwise 0. elsewhere : the arm's rows where another arm looks best, if they are too few.
+        directions; otherwise 0. elsewhere : the arm's rows where another arm looks best, if they are too few. few :
+        whether too few groups tell of the arm in this direction.
     """
 
     times: int
@@ -63,6 +66,7 @@ class More(NamedTuple):
     direction: FloatArray
     fewest: int = 0
     elsewhere: int | None = None
+    few: bool = False
 
 
 class Doubts(NamedTuple):
@@ -170,10 +174,10 @@ def _settled(problem: Problem, more: More | None, about: int | None = None) -> s
         return unchecked(name, more.elsewhere, grouped=problem.groups is not None)
     where = direction_of(problem, more.direction)
     if problem.groups is not None and more.fewest > problem.groups[more.arm]:
-        own = problem.groups[more.arm]
-        return (
-            f"Nothing is known of arm {name}: it has rows of {own:,} groups, and at least {more.fewest:,} are needed."
-        )
+        own = counted(problem.groups[more.arm], "group")
+        return f"Nothing is known of arm {name}: it has rows of {own}, and at least {more.fewest:,} are needed."
+    if more.few:
+        return f"Too little is known of arm {name} along {where}: in effect, fewer than {FEW_GROUPS} groups tell of it."
     if more.fewest > rows:
         return f"Nothing is known of arm {name}: it has {rows:,} rows, and at least {more.fewest:,} are needed."
     if more.fewest:

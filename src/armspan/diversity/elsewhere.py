@@ -12,7 +12,7 @@ import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.diversity.evidence import LEAST_SHARE
-from armspan.diversity.fits import RANK, Bands, Fits, forms
+from armspan.diversity.fits import RANK, Bands, Fits, added
 from armspan.diversity.quantiles import f_quantile
 from armspan.diversity.sample import Sample
 
@@ -64,7 +64,7 @@ def elsewhere(sample: Sample, bands: Bands, fits: Fits, arms: IntArray, rewards:
 
     An arm's rewards are fitted by its line and, besides, by its shortfall: how far it is behind the best arm.
     """
-    z, (K, r) = sample.z, fits.theta.shape
+    z, K = sample.z, len(fits.theta)
     means = np.where(fits.known, bands.means, -np.inf)
     best = means.argmax(axis=1)
     there = [sample.groups.some((arms == a) & (best != a)) for a in range(K)]
@@ -75,19 +75,12 @@ def elsewhere(sample: Sample, bands: Bands, fits: Fits, arms: IntArray, rewards:
         mine = arms == a
         own = sample.groups.some(mine)
         even[a] = _is_even(z, best, mine & (best != a), int(a), share)
-        Z, y = np.column_stack([z[mine], means[mine].max(axis=1) - means[mine, a]]), rewards[mine]
-        gram, freedom = Z.T @ Z, own.count - r - 1
-        sizes = np.sqrt(np.diag(gram))
-        if sizes[-1] == 0 or np.linalg.eigvalsh(gram / np.outer(sizes, sizes))[0] <= RANK:
+        behind = means[mine].max(axis=1) - means[mine, a]
+        found = added(np.column_stack([z[mine], behind]), rewards[mine], own)
+        if found is None:
             continue
-        inverse = np.linalg.inv(gram)
-        fitted = inverse @ (Z.T @ y)
-        residuals = y - Z @ fitted
-        same = float(inverse[-1, -1]) * float(residuals @ residuals) / (len(Z) - r - 1)
-        moved = own.sums(Z @ inverse[-1] * residuals) / np.maximum(1 - own.sums(forms(Z, inverse)), 0.1)
-        anyhow = float(np.square(moved).sum())
-        made_up[a] = float(fitted[-1])
-        reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, freedom) * max(same, anyhow))  # Student's, on each side
+        made_up[a], variance = found
+        reach[a] = math.sqrt(f_quantile(1 - 2 * alpha, 1, int(fits.freedom[a]) - 1) * variance)  # Student's, each side
     return Elsewhere(best, asked, rows, even, made_up, reach)
 
 

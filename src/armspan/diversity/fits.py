@@ -30,6 +30,11 @@ RIVALS = 3
 """Arms that an arm is compared with in each context: the two that look best, and the one that is surely best."""
 MOST_PRODUCTS = 30
 """Products of features that the test of linearity looks at."""
+FEWEST_EACH_WAY, LOOKED_AT = 5.0, 16
+"""An arm that is known from fewer rows than this in some direction, such as where a rare flag is set, is not believed
+where coefficients are drawn: a policy that learns gives an arm up there after a few rewards by which it looks bad, and
+then those are all there is. From fewer groups than this, nothing is known of it. And how many rows, those that matter
+most, are looked at for that."""
 MOST_PAIRED = 20
 """Arms of which each pair is looked at: whether groups like one and dislike the other."""
 
@@ -89,7 +94,8 @@ class Fits:
     """Each arm's least squares in whitened coordinates.
 
     theta : (K, r). rows : (K,). groups : (K,) of how many groups; as many as rows where each row stands for itself.
-    known : (K,) whether an arm has enough of them to say anything.
+    each_way, thin : (K,), (K, r) of how many of them, in effect, in the direction in which fewest tell, and which that
+        is. known : (K,) whether an arm has enough of them to say anything. freedom : (K,) degrees of freedom.
     covariance : (K, 2, r, r) of theta, once for noise that is the same in all contexts and independent, once for any
         noise, which may depend on that of other rows in a group. wider : (K, K) how many times as wide as the sum of
         the arms' variances says the band of a difference must be, where groups like one arm and dislike the other.
@@ -100,17 +106,15 @@ class Fits:
     theta: FloatArray
     rows: IntArray
     groups: IntArray
+    each_way: FloatArray
+    thin: FloatArray
     known: BoolArray
+    freedom: IntArray
     covariance: FloatArray
     wider: FloatArray
     gram: FloatArray
     noise: float
     crooked: FloatArray
-
-    @property
-    def freedom(self) -> IntArray:
-        """Degrees of freedom of each arm's residuals."""
-        return np.maximum(self.groups - self.theta.shape[1], 1)
 
 
 def fewest_rows(rank: int) -> int:
@@ -126,30 +130,37 @@ def fit_arms(
     groups = Groups(len(z)) if groups is None else groups
     theta, gram = np.zeros((n_arms, r)), np.zeros((n_arms, r, r))
     covariance, known, crooked = np.zeros((n_arms, 2, r, r)), np.zeros(n_arms, dtype=bool), np.zeros(n_arms)
-    counts, moved = np.zeros(n_arms, dtype=np.int64), dict[int, FloatArray]()
-    squares, freedom = 0.0, 0
+    counts, each_way, thin = np.zeros(n_arms, dtype=np.int64), np.zeros(n_arms), np.zeros((n_arms, r))
+    moved, freedom = dict[int, FloatArray](), np.ones(n_arms, dtype=np.int64)
+    squares, left = 0.0, 0
     for a in range(n_arms):
         mine = arms == a
         Z, y, own = z[mine], rewards[mine], groups.some(mine)
         gram[a], counts[a] = Z.T @ Z, own.count
         if own.count <= fewest_rows(r) or np.linalg.eigvalsh(gram[a])[0] <= RANK * len(Z):
             continue
-        inverse = np.linalg.inv(gram[a])
+        inverse = np.asarray(np.linalg.inv(gram[a]), dtype=np.float64)
+        each_way[a], thin[a] = rows_each_way(Z, inverse, own)
+        freedom[a] = own.count - r
+        if own.numbers is not None:
+            if each_way[a] < FEWEST_EACH_WAY:
+                continue
+            freedom[a] = max(min(freedom[a], math.floor(each_way[a]) - 1), 1)
         theta[a] = inverse @ (Z.T @ y)
         residuals = y - Z @ theta[a]
-        known[a], squares, freedom = True, squares + float(residuals @ residuals), freedom + len(Z) - r
+        known[a], squares, left = True, squares + float(residuals @ residuals), left + len(Z) - r
         leverage = own.sums(forms(Z, inverse))
         moved[a] = own.sums(Z * residuals[:, None]) / np.maximum(1 - leverage, 0.1)[:, None] @ inverse
         covariance[a, 0] = inverse * float(residuals @ residuals) / (len(Z) - r)
         covariance[a, 1] = moved[a].T @ moved[a]
         crooked[a] = _crooked(Z, white.even[mine], residuals, alpha / n_arms, own)
-    noise = math.sqrt(squares / freedom) if freedom else 0.0
+    noise = math.sqrt(squares / left) if left else 0.0
     mean_squares = np.einsum("kij,kji->k", covariance[:, 0], gram) / r
     for same in np.flatnonzero(known & (mean_squares <= (RANK * noise) ** 2)):  # rewards that never differ, as no click
         covariance[same, 0] = np.linalg.inv(gram[same]) * noise**2
     wider = np.ones((n_arms, n_arms)) if groups.numbers is None else _wider(groups, arms, moved, n_arms)
     rows = np.bincount(arms, minlength=n_arms)
-    return Fits(theta, rows, counts, known, covariance, wider, gram, noise, crooked)
+    return Fits(theta, rows, counts, each_way, thin, known, freedom, covariance, wider, gram, noise, crooked)
 
 
 def _wider(groups: Groups, arms: IntArray, moved: Mapping[int, FloatArray], n_arms: int) -> FloatArray:
@@ -172,6 +183,38 @@ def _wider(groups: Groups, arms: IntArray, moved: Mapping[int, FloatArray], n_ar
         most = np.linalg.eigvalsh(apart.T @ apart)[-1] if kept.any() else 1.0
         wider[a, b] = wider[b, a] = math.sqrt(max(float(most), 1.0))
     return wider
+
+
+def rows_each_way(Z: FloatArray, inverse: FloatArray, groups: Groups) -> tuple[float, FloatArray]:
+    """From how many of the rows Z (m, r), or groups of them, an arm is known in the direction of which fewest tell.
+
+    Rows tell of a direction by their squares along it: n equal ones are n rows, one large one is hardly more than one.
+    The directions are those that most depend on a single row, or group; inverse : of ZᵀZ. And which direction that is.
+    """
+    leverage = forms(Z, inverse)
+    heads = groups.largest(leverage)
+    shares = groups.sums(leverage)
+    most = heads[np.argpartition(shares, -min(LOOKED_AT, len(shares)))[-LOOKED_AT:]]
+    most = most[leverage[most] > 0]  # not rows of zeros
+    directions = inverse @ Z[most].T
+    squares = groups.sums((Z @ directions) ** 2)
+    effective = squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
+    fewest = int(np.argmin(effective))
+    return float(effective[fewest]), directions[:, fewest] / np.linalg.norm(directions[:, fewest])
+
+
+def added(Z: FloatArray, y: FloatArray, groups: Groups) -> tuple[float, float] | None:
+    """The coefficient of the last of the features Z (m, q), and its variance for any noise; None if it is not known."""
+    gram, freedom = Z.T @ Z, len(Z) - Z.shape[1]
+    sizes = np.sqrt(np.diag(gram))
+    if sizes[-1] == 0 or freedom < 1 or np.linalg.eigvalsh(gram / np.outer(sizes, sizes))[0] <= RANK:
+        return None
+    inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
+    fitted = inverse @ (Z.T @ y)
+    residuals = y - Z @ fitted
+    same = float(inverse[-1, -1]) * float(residuals @ residuals) / freedom
+    moved = groups.sums(Z @ inverse[-1] * residuals) / np.maximum(1 - groups.sums(forms(Z, inverse)), 0.1)
+    return float(fitted[-1]), max(same, float(np.square(moved).sum()))
 
 
 def forms(z: FloatArray, A: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ Rows are often not independent: a visitor who comes ten times brings about the s
 no feature tells. Groups are taken to be independent, and rows of one group may depend on each other in any way.
 """
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from armspan import _validate
+from armspan._frames import is_frame
 from armspan._typing import BoolArray, FloatArray, IntArray
 from armspan.errors import InvalidParameter
-
-VARIES = 1e-9
-"""Directions in which contexts vary by less, relative to the largest, do not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +43,12 @@ class Groups:
         order, first = self._sorted
         return np.asarray(np.add.reduceat(values[order], first, axis=0))
 
+    def means(self, values: FloatArray) -> FloatArray:
+        """For each row, the mean of its group's values (n,)."""
+        if self.numbers is None:
+            return values
+        return (self.sums(values) / self.sums(np.ones(self.rows)))[self._place]
+
     def some(self, rows: "BoolArray | slice") -> "Groups":
         """The groups of some of the rows."""
         if self.numbers is None:
@@ -69,20 +74,22 @@ class Groups:
         assert self.numbers is not None
         return np.asarray(np.unique(self.numbers, return_inverse=True)[1])
 
-    def worth(self, z: FloatArray) -> float:
-        """What a row of z (n, r) is worth as a context, from 0 to 1: so many times n independent rows show as much.
+    @cached_property
+    def worth(self) -> float:
+        """What a row is worth as a context, from 0 to 1: so many times n independent rows show as much.
 
-        The mean of a feature, in the direction where this matters most, varies as if there were only so many rows.
+        That is for rows of a group that are all alike: whatever else their contexts share cannot be known, as it may
+        show in any function of them, or in groups that are not there.
         """
+        return self.rows / float((self.sums(np.ones(self.rows)) ** 2).sum())
+
+    def largest(self, values: FloatArray) -> IntArray:
+        """The row of each group with the largest of the values (n,)."""
         if self.numbers is None:
-            return 1.0
-        centred = z - z.mean(axis=0)
-        values, vectors = np.linalg.eigh(centred.T @ centred)
-        kept = values > VARIES * max(values[-1], 1.0)
-        if not kept.any():
-            return 1.0
-        sums = self.sums(centred @ (vectors[:, kept] / np.sqrt(values[kept])))
-        return 1 / max(float(np.linalg.eigvalsh(sums.T @ sums)[-1]), 1.0)
+            return np.arange(self.rows)
+        first = self._sorted[1]
+        by_value = np.lexsort((values, self.numbers))
+        return by_value[np.append(first[1:], self.rows) - 1]
 
     def starts(self, edges: IntArray) -> IntArray:
         """Edges between rows, moved back to where a stretch of rows of one group begins."""
@@ -107,20 +114,34 @@ def numbered(labels: Any, rows: int) -> IntArray:
     InvalidParameter
         If there is not one label for each row, if one is missing, or if all are the same.
     """
-    if isinstance(labels, str) or not hasattr(labels, "__len__"):
-        raise InvalidParameter(f"by must be a sequence of labels, one per row of X, got {labels!r:.60}")
+    labels = labels.to_pylist() if hasattr(labels, "to_pylist") else labels  # pyarrow's own nulls would be a label
+    flat = hasattr(labels, "__len__") and getattr(labels, "ndim", 1) == 1
+    if not flat or is_frame(labels) or isinstance(labels, str | bytes | Mapping | Set):
+        raise InvalidParameter(f"by must be a sequence of labels, one per row of X, got {_shown(labels)}")
     if len(labels) != rows:
         raise InvalidParameter(f"by must have {rows} entries, one per row of X, got {len(labels)}")
     _validate.unmasked("by", labels)
-    places: dict[Any, int] = {}
+    places, truths = dict[Any, int](), 0
     numbers = np.empty(rows, dtype=np.int64)
     for row, label in enumerate(labels):
-        if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:  # which NA refuses to say
-            raise InvalidParameter(f"by must not be missing, got {label!r} in row {row}")
         try:
+            missing = any(map(_is_missing, label if isinstance(label, tuple) else (label,)))
             numbers[row] = places.setdefault(label, len(places))
-        except TypeError:
-            raise InvalidParameter(f"by must be names, numbers or dates, got {label!r:.60} in row {row}") from None
+        except (TypeError, ValueError, ArithmeticError):
+            raise InvalidParameter(f"by must be names, numbers or dates, got {_shown(label)} in row {row}") from None
+        if missing:
+            raise InvalidParameter(f"by must not be missing, got {label!r:.60} in row {row}")
+        truths += isinstance(label, bool | np.bool_)
+    if 0 < truths < rows:
+        raise InvalidParameter("by must not mix True and False with other labels, since True equals 1")
     if len(places) < 2:
         raise InvalidParameter(f"by must name at least 2 groups of rows, got {len(places)}")
     return numbers
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or bool(label != label)  # NA refuses to say
+
+
+def _shown(given: Any) -> str:
+    return " ".join(repr(given).split())[:60]

@@ -30,6 +30,7 @@ from armspan.diversity.fits import (
     scheffe,
     whiten,
 )
+from armspan.diversity.following import followed
 from armspan.diversity.groups import Groups, numbered
 from armspan.diversity.likely import Likely, likely
 from armspan.diversity.moments import weakest
@@ -266,6 +267,7 @@ class Judged:
             None if linear else elsewhere(self.sample, bands, self.fits, arms, rewards, alpha)
         )
         self.bands: Bands = bands if self.elsewhere is None else self.elsewhere.hidden(bands)
+        self.followed: int | None = followed(self.sample, arms, rewards, self.fits, alpha)
         self.unseen: IntArray = np.flatnonzero(np.abs(X).max(axis=0) == 0)
         self.evidence: Evidence = evidence(self.sample, self.bands, self.margin, alpha)
         self.drawn: Plausible | None = None
@@ -281,7 +283,7 @@ class Judged:
     @property
     def blind(self) -> bool:
         """Whether nothing can be said, whatever the numbers are."""
-        return not self.margin > 0 or self._crooked or self.drift is not None
+        return not self.margin > 0 or self._crooked or self.drift is not None or self.followed is not None
 
     @property
     def _crooked(self) -> bool:
@@ -296,6 +298,12 @@ class Judged:
             return "All rewards are the same."
         if self.drift is not None:
             return self.drift.words + f" {ALSO_CROOKED}" * self._crooked
+        if self.followed is not None and not self._crooked:
+            return (
+                f"What arm {arms[self.followed]} earns goes with how often its group was given it: the policy seems to "
+                "have followed what single groups like, and then arms look better than they are. Audit rows whose arms "
+                "were chosen otherwise, such as at random."
+            )
         a = int(np.argmax(self.fits.crooked))
         off = f"rewards of arm {arms[a]} are not linear in these features: they are typically off by"
         off = f"{off} {self.fits.crooked[a]:.2g}."
@@ -334,6 +342,8 @@ class Judged:
         z, known = self.white.z, self.fits.known
         if not known.all():
             arm = int(np.flatnonzero(~known)[np.argmin(self.fits.rows[~known])])
+            if self.fits.each_way[arm] > 0:
+                return answers.More(0, arm, self.fits.thin[arm], few=True)
             flat = np.linalg.eigh(self.fits.gram[arm])[1][:, 0]
             return answers.More(0, arm, flat, fewest_rows(z.shape[1]) + 1)
         if self.elsewhere is not None and self.elsewhere.untried.any():

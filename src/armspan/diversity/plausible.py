@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armspan._typing import BoolArray, FloatArray, IntArray
-from armspan.diversity.fits import Fits, forms
-from armspan.diversity.groups import Groups
+from armspan.diversity.fits import FEWEST_EACH_WAY, Fits
 from armspan.diversity.sample import Sample
 
 DRAWS, MOST_DRAWS = 200, 2000
@@ -34,10 +33,6 @@ MOST_ARMS = 20
 """Arms that are looked at: those that lead most rarely, with the estimates."""
 COMPARED = 5_000
 """Contexts in which arms that are alike are compared."""
-FEWEST_EACH_WAY, LOOKED_AT = 5.0, 16
-"""An arm that is known from fewer rows than this in some direction, such as where a rare flag is set, is not believed:
-a policy that learns gives an arm up there after a few rewards by which it looks bad, and then those are all there is.
-And how many rows, those that matter most, are looked at for that."""
 
 
 class Plausible(NamedTuple):
@@ -76,7 +71,7 @@ def plausible(fits: Fits, sample: Sample, arms: IntArray, everywhere: BoolArray,
     for a in np.flatnonzero(fits.known):
         mine, freedom = arms == a, int(fits.freedom[a])
         Z = z[mine]
-        believed[a] &= rows_each_way(Z, fits.gram[a], sample.groups.some(mine)) >= FEWEST_EACH_WAY
+        believed[a] &= fits.each_way[a] >= FEWEST_EACH_WAY
         same, anyhow = fits.covariance[a]
         sums = np.zeros((draws - 1, z.shape[1]))  # noise is drawn by row, so that units and rotations do not matter
         for part in np.array_split(Z, -(-len(Z) // ROWS_AT_ONCE)):
@@ -90,20 +85,6 @@ def plausible(fits: Fits, sample: Sample, arms: IntArray, everywhere: BoolArray,
         )
         theta[1:, a] += errors * np.sqrt(freedom / rng.chisquare(freedom, (draws - 1, 1)))
     return Plausible(theta, fits.known, believed)
-
-
-def rows_each_way(Z: FloatArray, gram: FloatArray, groups: Groups) -> float:
-    """From how many of the rows Z (m, r), or groups of them, an arm is known in the direction of which fewest tell.
-
-    Rows tell of a direction by their squares along it: n equal ones are n rows, one large one is hardly more than one.
-    The directions are those that most depend on a single row; gram : ZᵀZ.
-    """
-    inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
-    leverage = forms(Z, inverse)
-    most = np.argpartition(leverage, -min(LOOKED_AT, len(Z)))[-LOOKED_AT:]
-    most = most[leverage[most] > 0]  # not rows of zeros
-    squares = groups.sums((Z @ (inverse @ Z[most].T)) ** 2)
-    return float((squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)).min())
 
 
 def _stretch(A: FloatArray, B: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ class Sample:
     def of(cls, z: FloatArray, groups: Groups | None = None) -> "Sample":
         """Contexts, each worth what its group leaves of it."""
         groups = Groups(len(z)) if groups is None else groups
-        return cls(z, groups, groups.worth(z))
+        return cls(z, groups, groups.worth)
 
     def arm(self, a: int) -> "Sample":
         """The contexts of one arm."""
@@ -60,7 +60,9 @@ class Sample:
         if mine.sum() < z.shape[1]:
             return 0.0
         values, vectors = np.linalg.eigh(z[mine].T @ z[mine] / len(z))
-        return max(float(values[0]) + NormalDist().inv_cdf(alpha) * self._error((z @ vectors[:, 0]) ** 2, mine), 0.0)
+        squares = (z @ vectors[:, 0]) ** 2
+        low = float(values[0]) + NormalDist().inv_cdf(alpha) * self._error(squares, mine)
+        return min(max(low, 0.0), max(1 - self._rare(squares, alpha), 0.0))
 
     def most_spread(self, mine: BoolArray, alpha: float) -> tuple[float, FloatArray]:
         """An upper limit of λ_min(E[zzᵀ 1{mine}]), and the direction in which these contexts spread least."""
@@ -70,11 +72,16 @@ class Sample:
             part, chosen = z[there], mine[there]
             _, vectors = np.linalg.eigh(part[chosen].T @ part[chosen])
             squares[here] = (z[here] @ vectors[:, 0]) ** 2
-        # so often it may happen and not be seen; its size is 1 on average, more where few contexts vary that way
-        rare = -math.log(alpha) / (len(z) * self.times) * max(float((squares**2).mean()) / FOURTH, 1.0)
         error = -NormalDist().inv_cdf(alpha) * self._error(squares, mine)
         _, vectors = np.linalg.eigh(z[mine].T @ z[mine])
-        return float((squares * mine).mean()) + max(error, rare), vectors[:, 0]
+        return float((squares * mine).mean()) + max(error, self._rare(squares, alpha)), vectors[:, 0]
+
+    def _rare(self, squares: FloatArray, alpha: float) -> float:
+        """What contexts of a kind that was not seen may add to a spread, from the squares (n,) along its direction.
+
+        So often they may happen; their squares are 1 on average, and more where few contexts vary in this direction.
+        """
+        return -math.log(alpha) / (len(squares) * self.times) * max(float((squares**2).mean()) / FOURTH, 1.0)
 
     def _error(self, squares: FloatArray, mine: BoolArray) -> float:
         """The standard error of E[s 1{mine}]/E[s], for squares s (n,) along a direction; E[s] = 1 by whitening."""
