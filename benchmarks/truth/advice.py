@@ -9,7 +9,8 @@ from zlib import crc32
 import numpy as np
 
 from armspan.diversity.evidence import LEAST_SPREAD
-from armspan.diversity.logged import Judged, audit_log
+from armspan.diversity.judged import Judged
+from armspan.diversity.logged import audit_log
 from benchmarks.truth.loggers import Array
 from benchmarks.truth.logs import Cell, draw
 

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from armspan.diversity.evidence import PART, evidence
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from benchmarks.truth import visitors
 from benchmarks.truth.loggers import Array
 from benchmarks.truth.logs import Cell, Problem, Truth, draw, problems_per_cell

@@ -156,6 +156,8 @@ def _weak_continuous(name: str, K: int, r: int, rng: Rng) -> Problem | None:
 
     def excess(shift: float) -> float:
         problem = lower(shift).rough()
+        if not problem.rank:  # the gate leaves no contexts
+            return -target
         return min(problem.room(problem.truth(float(np.mean(problem.margins))))) - target
 
     return _bisected(lower, excess, -6.0, 0.0)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from benchmarks.truth.logs import draw
 
 CASES = tuple((family, size) for family in ("strong-finite", "strong-continuous") for size in ((2, 2), (3, 3), (5, 4)))

@@ -6,7 +6,7 @@ from benchmarks.truth import visitors
 from benchmarks.truth.audits import QUESTIONS, Score, examine, examine_visits
 from benchmarks.truth.logs import Cell, cells, draw, short_cells
 
-from armspan.diversity import logged
+from armspan.diversity import judged as module
 
 WRONG = ((False, "yes"), (True, "no"))
 
@@ -66,8 +66,8 @@ def test_some_contexts_foretell_as_many_rows_as_all(family: str, monkeypatch: py
     X, arms, rewards = draw(family, 3, 3, rng).log("uniform", 6_000, rng)
     foretold = []
     for most in (10**9, 3_000):
-        monkeypatch.setattr(logged, "MOST_AHEAD", most)
-        judged = logged.Judged(X, arms, rewards, 3, level=0.05)
+        monkeypatch.setattr(module, "MOST_AHEAD", most)
+        judged = module.Judged(X, arms, rewards, 3, level=0.05)
         foretold.append([judged.more(question).times for question in QUESTIONS])
     by_all, by_some = np.array(foretold, dtype=float)
     assert (by_all > 0).any()

@@ -10,7 +10,7 @@ from benchmarks.truth.ties.tie import Tie
 
 from armspan import LinUCB, audit
 from armspan.diversity import audit_log
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from armspan.environments import FiniteContexts
 from armspan.errors import InvalidParameter
 from tests.diversity.naive_truth import is_diverse, shares_and_spreads

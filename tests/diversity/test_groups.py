@@ -16,7 +16,7 @@ from armspan.diversity import audit_log
 from armspan.diversity.drift import drift
 from armspan.diversity.fits import fit_arms, whiten
 from armspan.diversity.groups import Groups, numbered
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from armspan.diversity.sample import Sample
 from armspan.errors import InvalidParameter
 

@@ -18,7 +18,7 @@ from armspan.diversity import DiversityReport, LoggedDiversity, audit_log
 from armspan.diversity.answers import COUNT_ON, DIVERSE, GAP
 from armspan.diversity.evidence import both, leaders
 from armspan.diversity.fits import Bands, exact
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from armspan.environments import BoxContexts
 from armspan.errors import InvalidParameter
 from tests.strategies import Array

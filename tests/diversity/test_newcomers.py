@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.truth.newcomers import FAMILIES
 from benchmarks.truth.problems import Problem
 
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from tests.diversity.naive_truth import is_diverse, shares_and_spreads
 
 

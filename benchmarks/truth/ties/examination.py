@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from armspan.diversity.logged import Judged
+from armspan.diversity.judged import Judged
 from benchmarks.truth.audits import Score
 from benchmarks.truth.logs import Cell
 from benchmarks.truth.ties.families import FAMILIES

@@ -3,7 +3,8 @@
 from armspan.diversity.basis import Basis, best_basis, lambda_0
 from armspan.diversity.covariate import HalfSpace, least_diverse_half_space
 from armspan.diversity.data import ContextData, audit
-from armspan.diversity.logged import LoggedDiversity, audit_log
+from armspan.diversity.log_report import LoggedDiversity
+from armspan.diversity.logged import audit_log
 from armspan.diversity.measure import meta_of, problem_numbers
 from armspan.diversity.moments import leads, losses, reward_gap, smallest_eigenvalues, weighted_moment
 from armspan.diversity.promise import regret_bound
