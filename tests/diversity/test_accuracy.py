@@ -41,7 +41,7 @@ def test_wrong_answers_are_rare(cell: Cell) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("cell", visitors.short_cells(), ids=words)
 def test_wrong_answers_are_rare_where_rows_come_in_groups(cell: Cell) -> None:
-    """As above; of 60,000 answers none was wrong."""
+    """As above; of 30,000 answers none was wrong."""
     score, _ = examine_visits(cell, logs=20)
     assert score.logs == 20
     assert max(wrong(score).values()) <= 2, wrong(score)

@@ -217,9 +217,22 @@ def follower(rng: np.random.Generator) -> Log:
     return np.column_stack([np.ones(9000), x]), arms, outcomes[np.arange(9000), arms], of
 
 
+def slope_follower(rng: np.random.Generator) -> Log:
+    """Arms alike, and a policy that knows in which contexts a visitor likes arm 1: on one side or on the other."""
+    of, x = np.repeat(np.arange(1000), 10), rng.choice([-1.0, 1.0], 10_000)
+    likes = rng.normal(size=1000)[of] * x
+    arms = np.where(rng.random(10_000) < 0.1, rng.integers(2, size=10_000), likes > 0).astype(np.int64)
+    return np.column_stack([np.ones(10_000), x]), arms, arms * likes + rng.normal(size=10_000), of
+
+
 @pytest.mark.parametrize(
     ("draw", "question", "wrong"),
-    [(tie_visitors, "gap", "yes"), (few_flagged, "gap", "yes"), (follower, "diverse", "no")],
+    [
+        (tie_visitors, "gap", "yes"),
+        (few_flagged, "gap", "yes"),
+        (follower, "diverse", "no"),
+        (slope_follower, "gap", "yes"),
+    ],
 )
 def test_what_an_adversary_found(draw: Callable[[np.random.Generator], Log], question: str, wrong: str) -> None:
     """10 to 100 % of such logs were answered wrongly. At 5 %, more than 6 of 40 happen with probability 0.3 %."""

@@ -5,8 +5,6 @@ arm has more rows of those who like it, and a line through them is too high, how
 gives itself away: what an arm earns, beyond its line, goes with how often its group was given it.
 """
 
-import math
-
 import numpy as np
 
 from armspan._typing import FloatArray, IntArray
@@ -16,19 +14,27 @@ from armspan.diversity.sample import Sample
 
 
 def followed(sample: Sample, arms: IntArray, rewards: FloatArray, fits: Fits, alpha: float) -> int | None:
-    """The arm for which that shows most, at level alpha over all arms; None if it does for none."""
-    if sample.groups.numbers is None:
+    """The arm for which that shows most, at level alpha over all arms; None if it does for none.
+
+    How often a group was given the arm is taken over its other rows: over all of them, or, since a group may like an
+    arm in some contexts and dislike it in others, over those that are like the row's own.
+    """
+    groups, z = sample.groups, sample.z
+    if groups.numbers is None:
         return None
+    sizes = groups.spread(np.ones(len(z)))
     known, most, which = np.flatnonzero(fits.known), 1.0, None
     for a in known:
         mine = arms == a
-        share = sample.groups.means(mine.astype(np.float64))[mine]
-        found = added(np.column_stack([sample.z[mine], share]), rewards[mine], sample.groups.some(mine))
-        freedom = int(fits.freedom[a]) - 1
-        if found is None or freedom < 1:
-            continue
-        needed = f_quantile(1 - alpha / len(known), 1, freedom)
-        seen = found[0] ** 2 / (needed * found[1]) if found[1] > 0 else math.inf * abs(found[0])
-        if seen > most:
-            most, which = seen, int(a)
+        own, part, freedom = z[mine], groups.some(mine), max(int(fits.freedom[a]) - 1, 1)
+        needed = f_quantile(1 - alpha / (2 * len(known)), 1, freedom)
+        others = groups.spread(z * mine[:, None])[mine] - own
+        shares = groups.spread(mine.astype(np.float64))[mine] - 1, (others * own).sum(axis=1)
+        for often in shares:
+            found = added(np.column_stack([own, often / sizes[mine]]), rewards[mine], part)
+            if found is None or not found[1] > 0:
+                continue
+            seen = found[0] ** 2 / (needed * found[1])
+            if seen > most:
+                most, which = seen, int(a)
     return which

@@ -43,11 +43,9 @@ class Groups:
         order, first = self._sorted
         return np.asarray(np.add.reduceat(values[order], first, axis=0))
 
-    def means(self, values: FloatArray) -> FloatArray:
-        """For each row, the mean of its group's values (n,)."""
-        if self.numbers is None:
-            return values
-        return (self.sums(values) / self.sums(np.ones(self.rows)))[self._place]
+    def spread(self, values: FloatArray) -> FloatArray:
+        """For each row, the sum of its group's values (n, …)."""
+        return values if self.numbers is None else self.sums(values)[self._place]
 
     def some(self, rows: "BoolArray | slice") -> "Groups":
         """The groups of some of the rows."""
