@@ -235,12 +235,28 @@ def slope_follower(rng: np.random.Generator) -> Log:
     ],
 )
 def test_what_an_adversary_found(draw: Callable[[np.random.Generator], Log], question: str, wrong: str) -> None:
-    """10 to 100 % of such logs were answered wrongly. At 5 %, more than 6 of 40 happen with probability 0.3 %."""
+    """Of these 40 logs of a kind, 7, 2, 40 and 40 were answered wrongly by the first version, and none is now.
+
+    The draws are fixed. One wrong answer is allowed for rounding on other processors.
+    """
     answers = []
     for seed in range(40):
         X, arms, rewards, of = draw(np.random.default_rng(seed))
         answers.append(Judged(X, arms, rewards, 2, level=0.05, by=of).answer(question))
-    assert answers.count(wrong) <= 6
+    assert answers.count(wrong) <= 1
+
+
+def test_a_few_visitors_who_never_click_do_not_settle_how_often_others_do() -> None:
+    """3 % of the visitors click, most of the time, and about 32 see arm 1: often none of those who click."""
+    answers = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        of, arm = np.repeat(np.arange(800), 30), (rng.random(800) < 0.04).astype(np.int64)
+        clicks = (rng.random(800) < 0.03)[of] & (rng.random(24_000) < 0.8)
+        answers.append(
+            Judged(np.ones((24_000, 1)), arm[of], clicks.astype(np.float64), 2, level=0.05, by=of).answer("gap")
+        )
+    assert "yes" not in answers  # 2 of them were, where 30 rows of a visitor counted as 30 visitors
 
 
 def test_a_policy_that_follows_single_groups_is_named() -> None:

@@ -157,7 +157,7 @@ def fit_arms(
     noise = math.sqrt(squares / left) if left else 0.0
     mean_squares = np.einsum("kij,kji->k", covariance[:, 0], gram) / r
     for same in np.flatnonzero(known & (mean_squares <= (RANK * noise) ** 2)):  # rewards that never differ, as no click
-        covariance[same, 0] = np.linalg.inv(gram[same]) * noise**2
+        covariance[same, 0] = np.linalg.inv(gram[same]) * noise**2 / groups.some(arms == same).worth
     wider = np.ones((n_arms, n_arms)) if groups.numbers is None else _wider(groups, arms, moved, n_arms)
     rows = np.bincount(arms, minlength=n_arms)
     return Fits(theta, rows, counts, each_way, thin, known, freedom, covariance, wider, gram, noise, crooked)

@@ -22,14 +22,14 @@ def followed(sample: Sample, arms: IntArray, rewards: FloatArray, fits: Fits, al
     groups, z = sample.groups, sample.z
     if groups.numbers is None:
         return None
-    sizes = groups.spread(np.ones(len(z)))
+    sizes = groups.totals(np.ones(len(z)))
     known, most, which = np.flatnonzero(fits.known), 1.0, None
     for a in known:
         mine = arms == a
         own, part, freedom = z[mine], groups.some(mine), max(int(fits.freedom[a]) - 1, 1)
         needed = f_quantile(1 - alpha / (2 * len(known)), 1, freedom)
-        others = groups.spread(z * mine[:, None])[mine] - own
-        shares = groups.spread(mine.astype(np.float64))[mine] - 1, (others * own).sum(axis=1)
+        others = groups.totals(z * mine[:, None])[mine] - own
+        shares = groups.totals(mine.astype(np.float64))[mine] - 1, (others * own).sum(axis=1)
         for often in shares:
             found = added(np.column_stack([own, often / sizes[mine]]), rewards[mine], part)
             if found is None or not found[1] > 0:

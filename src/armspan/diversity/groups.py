@@ -43,7 +43,7 @@ class Groups:
         order, first = self._sorted
         return np.asarray(np.add.reduceat(values[order], first, axis=0))
 
-    def spread(self, values: FloatArray) -> FloatArray:
+    def totals(self, values: FloatArray) -> FloatArray:
         """For each row, the sum of its group's values (n, …)."""
         return values if self.numbers is None else self.sums(values)[self._place]
 
